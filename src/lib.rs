@@ -1,0 +1,11 @@
+//! Repertoire: an embedded skill catalog for agents that operate phones.
+
+pub mod catalog;
+pub mod entitlement;
+pub mod error;
+pub mod flow;
+pub mod limits;
+pub mod model;
+pub mod tools;
+
+pub use error::{Error, Problem, Result};

@@ -1,0 +1,103 @@
+//! Every limit of the product, in one file.
+//!
+//! A limit is part of the contract: at it things work, one beyond it is refused with an error that names the
+//! limit. Sizes are in bytes unless the name says otherwise (`_chars` counts Unicode scalar values).
+
+/// Longest skill id.
+pub const ID_BYTES_MAX: usize = 128;
+/// Longest skill name.
+pub const NAME_CHARS_MAX: usize = 128;
+/// Longest description.
+pub const DESCRIPTION_CHARS_MAX: usize = 16_384;
+/// Description length above which import warns (`description_too_long`).
+pub const DESCRIPTION_CHARS_ADVISED: usize = 1_024;
+/// Longest version text.
+pub const VERSION_CHARS_MAX: usize = 64;
+/// Most tags of a skill.
+pub const TAGS_MAX: usize = 32;
+/// Longest tag.
+pub const TAG_CHARS_MAX: usize = 64;
+/// Most aliases of a skill.
+pub const ALIASES_MAX: usize = 64;
+/// Longest alias.
+pub const ALIAS_CHARS_MAX: usize = 128;
+/// Most examples of a skill.
+pub const EXAMPLES_MAX: usize = 64;
+/// Longest example.
+pub const EXAMPLE_CHARS_MAX: usize = 512;
+/// Most subscriptions of a synced skill.
+pub const SUBSCRIPTIONS_MAX: usize = 64;
+/// Longest subscription id.
+pub const SUBSCRIPTION_BYTES_MAX: usize = 128;
+/// Most apps of a skill.
+pub const APPS_MAX: usize = 64;
+/// Most entries in `allowed_tools` or `preapproved_tools`.
+pub const TOOLS_LISTED_MAX: usize = 256;
+/// Longest entry in `allowed_tools` or `preapproved_tools`.
+pub const TOOL_ENTRY_CHARS_MAX: usize = 512;
+/// Most success criteria.
+pub const CRITERIA_MAX: usize = 64;
+/// Longest success criterion.
+pub const CRITERION_CHARS_MAX: usize = 1_024;
+/// Longest of `license`, `author`, `compatibility`.
+pub const ATTRIBUTE_CHARS_MAX: usize = 1_024;
+/// Largest `metadata`, as canonical JSON.
+pub const METADATA_BYTES_MAX: usize = 16 * 1024;
+/// Deepest `metadata`.
+pub const METADATA_DEPTH_MAX: usize = 8;
+/// Largest `content`.
+pub const CONTENT_BYTES_MAX: usize = 1024 * 1024;
+/// Content size above which import warns (`body_over_limit`).
+pub const CONTENT_BYTES_ADVISED: usize = 64 * 1024;
+/// Most parameters of a flow.
+pub const PARAMETERS_MAX: usize = 64;
+/// Longest parameter name.
+pub const PARAMETER_NAME_CHARS_MAX: usize = 64;
+/// Most entries in a parameter's `enum` or `examples`.
+pub const PARAMETER_VALUES_MAX: usize = 256;
+/// Longest regular expression in a parameter's `pattern`.
+pub const PATTERN_BYTES_MAX: usize = 1_024;
+/// Largest compiled form of a `pattern`.
+pub const PATTERN_COMPILED_BYTES_MAX: usize = 1024 * 1024;
+/// Most steps of a flow.
+pub const STEPS_MAX: usize = 256;
+/// Deepest `args_template`.
+pub const TEMPLATE_DEPTH_MAX: usize = 16;
+/// Largest `args_template` of one step, as canonical JSON.
+pub const TEMPLATE_BYTES_MAX: usize = 64 * 1024;
+/// Longest `note` of a step.
+pub const NOTE_CHARS_MAX: usize = 1_024;
+/// Most resources beside a skill.
+pub const RESOURCES_MAX: usize = 512;
+/// Largest sum of a skill's resources.
+pub const RESOURCES_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Largest value given to `resolve`.
+pub const VALUE_BYTES_MAX: usize = 64 * 1024;
+/// Largest resolved step list.
+pub const RESOLVED_BYTES_MAX: usize = 1024 * 1024;
+/// Largest front matter block.
+pub const FRONT_MATTER_BYTES_MAX: usize = 64 * 1024;
+/// Deepest YAML in front matter.
+pub const YAML_DEPTH_MAX: usize = 16;
+/// Most YAML nodes in front matter.
+pub const YAML_NODES_MAX: usize = 10_000;
+/// Most nodes made by YAML alias expansion.
+pub const YAML_ALIAS_EXPANSION_MAX: usize = 1_000;
+/// Largest file that holds one skill.
+pub const SKILL_FILE_BYTES_MAX: u64 = 1024 * 1024;
+/// Largest `*.skill.json` array or JSON lines file.
+pub const SKILL_STREAM_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Deepest folder that import walks.
+pub const FOLDER_DEPTH_MAX: usize = 16;
+/// Most files that one import looks at.
+pub const IMPORT_FILES_MAX: usize = 100_000;
+/// Most skills in a layer.
+pub const LAYER_SKILLS_MAX: usize = 16_000_000;
+/// Longest text of a lookup, search or match request; the rest is ignored.
+pub const QUERY_BYTES_MAX: usize = 4 * 1024;
+/// Largest `CURRENT`.
+pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Most tools in a registry.
+pub const REGISTRY_TOOLS_MAX: usize = 4_096;
+/// Largest tool registry file.
+pub const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
