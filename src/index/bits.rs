@@ -107,14 +107,19 @@ impl Bits {
         }
     }
 
-    /// Puts 64 members in at once: those of `word`, moved up by `word_index * 64`.
+    /// Puts up to 64 members in at once: those of `word`, moved up by `base`.
     #[inline]
-    pub(crate) fn or_word(&mut self, word_index: usize, word: u64) {
-        let last = word_index + 1 == self.words.len();
-        if let Some(here) = self.words.get_mut(word_index) {
-            *here |= word;
+    pub(crate) fn or_word(&mut self, base: u32, word: u64) {
+        let (first, shift) = ((base / WORD) as usize, base % WORD);
+        if let Some(here) = self.words.get_mut(first) {
+            *here |= word << shift;
         }
-        if last {
+        if shift > 0
+            && let Some(here) = self.words.get_mut(first + 1)
+        {
+            *here |= word >> (WORD - shift);
+        }
+        if first + 2 >= self.words.len() {
             self.clear_tail();
         }
     }
@@ -293,8 +298,9 @@ mod tests {
     fn words_beyond_the_length_are_cut() {
         let mut bits = Bits::from_words(70, [u64::MAX; 9]);
         assert_eq!(bits.count(), 70);
-        bits.or_word(1, u64::MAX);
-        bits.or_word(2, u64::MAX);
+        bits.or_word(64, u64::MAX);
+        bits.or_word(128, u64::MAX);
+        bits.or_word(65, u64::MAX);
         assert_eq!(bits, Bits::full(70));
     }
 

@@ -123,12 +123,13 @@ impl<'a> Live<'a> {
         let mut bits = Bits::new(self.ordinals());
         let mut words = self.words.iter();
         for span in &self.spans {
-            // A segment with no document shares its base with the next one and has no word.
-            let first = (span.base / u64::BITS) as usize;
-            for (i, word) in words.by_ref().take(words_for(span.docs)).enumerate() {
-                let beyond = span.docs.saturating_sub(u32::try_from(i).unwrap_or(u32::MAX).saturating_mul(u64::BITS));
-                let mask = if beyond >= u64::BITS { u64::MAX } else { (1 << beyond) - 1 };
-                bits.or_word(first + i, word & mask);
+            let mut left = span.docs;
+            let mut at = span.base;
+            for word in words.by_ref().take(words_for(span.docs)) {
+                let mask = if left >= u64::BITS { u64::MAX } else { (1 << left) - 1 };
+                bits.or_word(at, word & mask);
+                left = left.saturating_sub(u64::BITS);
+                at = at.saturating_add(u64::BITS);
             }
         }
         bits

@@ -23,13 +23,14 @@
 //! the bits that were passed in.
 
 pub(crate) mod bits;
+pub(crate) mod exact;
+pub(crate) mod facets;
 pub(crate) mod groups;
 pub(crate) mod hash;
 pub(crate) mod ids;
 pub(crate) mod le;
 pub(crate) mod live;
+pub(crate) mod names;
 pub(crate) mod phf;
 pub(crate) mod sections;
 
-pub(crate) use bits::Bits;
-pub(crate) use sections::{BuildError, Damaged, SectionKind};
