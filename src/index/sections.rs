@@ -17,51 +17,39 @@ pub(crate) enum SectionKind {
     Exact,
     /// Directory: what only the catalog reads, such as the list of segments.
     Directory,
+    /// Directory: live ordinals in the order of their ids, u32 each.
+    Order,
     /// Segment: entitlement groups and their ranges of documents ([`crate::index::groups`]).
     Groups,
     /// Segment: sorted keys and their fst ([`crate::index::names`]).
     Names,
     /// Segment: kind, risk and status of each document, postings of tags and apps ([`crate::index::facets`]).
     Facets,
-    /// Segment: dictionary of the text index.
-    TextTerms,
-    /// Segment: postings of the text index.
-    TextPostings,
-    /// Segment: per-group statistics of the text index.
-    TextStatistics,
-    /// Segment: forward index of the units that re-rank the best candidates.
-    TextUnits,
-    /// Segment: place, length and checksum of each document's record, body, source text and resources.
+    /// Segment: the full-text index ([`crate::index::text`]).
+    Text,
+    /// Segment: place, length and checksum of each document's record.
     Documents,
     /// Segment: records, one archive each.
     Records,
-    /// Segment: bodies.
+    /// Segment: bodies, source texts and resources.
     Bodies,
-    /// Segment: files as they were written.
-    Sources,
-    /// Segment: resources beside skills.
-    Resources,
 }
 
 impl SectionKind {
     /// Every kind, in the order of the numbers.
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Ids,
         Self::Live,
         Self::Exact,
         Self::Directory,
+        Self::Order,
         Self::Groups,
         Self::Names,
         Self::Facets,
-        Self::TextTerms,
-        Self::TextPostings,
-        Self::TextStatistics,
-        Self::TextUnits,
+        Self::Text,
         Self::Documents,
         Self::Records,
         Self::Bodies,
-        Self::Sources,
-        Self::Resources,
     ];
 
     /// The number in the section table. 1-15 stand in directories, 16-31 index documents, 32-47 index text, 48-63
@@ -72,18 +60,14 @@ impl SectionKind {
             Self::Live => 2,
             Self::Exact => 3,
             Self::Directory => 4,
+            Self::Order => 5,
             Self::Groups => 16,
             Self::Names => 17,
             Self::Facets => 18,
-            Self::TextTerms => 32,
-            Self::TextPostings => 33,
-            Self::TextStatistics => 34,
-            Self::TextUnits => 35,
+            Self::Text => 32,
             Self::Documents => 48,
             Self::Records => 49,
             Self::Bodies => 50,
-            Self::Sources => 51,
-            Self::Resources => 52,
         }
     }
 
@@ -99,18 +83,14 @@ impl SectionKind {
             Self::Live => "live",
             Self::Exact => "exact",
             Self::Directory => "directory",
+            Self::Order => "order",
             Self::Groups => "groups",
             Self::Names => "names",
             Self::Facets => "facets",
-            Self::TextTerms => "text_terms",
-            Self::TextPostings => "text_postings",
-            Self::TextStatistics => "text_statistics",
-            Self::TextUnits => "text_units",
+            Self::Text => "text",
             Self::Documents => "documents",
             Self::Records => "records",
             Self::Bodies => "bodies",
-            Self::Sources => "sources",
-            Self::Resources => "resources",
         }
     }
 }

@@ -43,6 +43,8 @@ pub(crate) enum KeyKind {
     Alias,
     /// No document: a tag, by its number in [`crate::index::facets`].
     Tag,
+    /// One of its examples; only [`crate::index::exact`] keeps these.
+    Example,
 }
 
 /// One use of a key.
@@ -72,6 +74,7 @@ impl Entry {
             1 => KeyKind::Name,
             2 => KeyKind::Alias,
             3 => KeyKind::Tag,
+            4 => KeyKind::Example,
             _ => return None,
         };
         Some(Self { kind, number: packed & NUMBER_MAX })
