@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rkyv::util::AlignedVec;
+use sha2::{Digest, Sha256};
 
 use super::epoch::{self, Bell, Epoch, Follow};
 use super::file::{Built, Schema, SectionFile, content_hash};
@@ -212,7 +213,7 @@ impl DataDir {
 
     /// Writes the source of a layer, like [`Self::write_file`].
     pub(crate) fn write_source(&self, bytes: &[u8]) -> Result<FileRef, StorageError> {
-        let name = format!("source-{}.jsonl", hash_digits(&<sha2::Sha256 as sha2::Digest>::digest(bytes)));
+        let name = source_name(bytes);
         self.write_immutable(&name, bytes, &|found| found == bytes)?;
         Ok(FileRef { name, length: bytes.len() as u64, crc32c: crc32c::crc32c(bytes) })
     }
@@ -356,6 +357,11 @@ pub(super) fn install(storage: &dyn Storage, name: &str, bytes: &[u8], mode: u32
     step("write", file.write_at(bytes, 0))?;
     step("sync", file.sync())?;
     step("rename", storage.rename(&temporary, name))
+}
+
+/// The name of a source with this content.
+pub(super) fn source_name(bytes: &[u8]) -> String {
+    format!("source-{}.jsonl", hash_digits(&Sha256::digest(bytes)))
 }
 
 /// Modes by name, for [`install`].

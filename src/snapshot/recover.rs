@@ -3,15 +3,15 @@
 use std::io;
 use std::time::Duration;
 
-use super::dir::{DataDir, first_manifest, install, mode_of};
+use super::dir::{DataDir, first_manifest, install, mode_of, source_name};
 use super::epoch::{self, Bell, Follow};
 use super::load::read_manifest_file;
 use super::lock::Lock;
-use super::manifest::{Manifest, Recovery};
+use super::manifest::{FileRef, Manifest, Recovery};
 use super::names::{CURRENT, EPOCH, NameKind, PREVIOUS, RING, classify};
 use super::ring::{RECORD_BYTES, RING_BYTES, Ring};
 use super::sections::{AT_GENERATION, AT_GENERATION_CRC, HEADER_BYTES, get_u32, get_u64};
-use super::storage::{OpenMode, Storage};
+use super::storage::{OpenMode, Storage, read_all};
 use crate::error::StorageError;
 use crate::limits::COMMIT_LOCK_WAIT_MS;
 
@@ -42,11 +42,22 @@ impl DataDir {
         set_aside(storage, name)
     }
 
-    /// Names of the sources in the directory, whatever reaches them: what a rebuild after a recovery starts from.
-    pub(crate) fn sources(&self) -> Result<Vec<String>, StorageError> {
+    /// The sources in the directory whose content holds, newest first, whatever reaches them: what a rebuild after a
+    /// recovery starts from. Cost: reading them all.
+    pub(crate) fn sources(&self) -> Result<Vec<FileRef>, StorageError> {
         let storage = self.inner.storage.as_ref();
         let names = storage.list().map_err(|error| self.failed("list", ".", error))?;
-        Ok(names.into_iter().filter(|name| classify(name) == NameKind::Source).collect())
+        let mut found = Vec::new();
+        for name in names.into_iter().filter(|name| classify(name) == NameKind::Source) {
+            let Ok(file) = storage.open(&name, OpenMode::Read) else { continue };
+            let (Ok(stat), Ok(bytes)) = (file.stat(), read_all(file.as_ref(), u64::MAX)) else { continue };
+            if source_name(&bytes) == name {
+                let crc32c = crc32c::crc32c(&bytes);
+                found.push((stat.modified_ms, FileRef { name, length: bytes.len() as u64, crc32c }));
+            }
+        }
+        found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.name.cmp(&b.1.name)));
+        Ok(found.into_iter().map(|(_, file)| file).collect())
     }
 
     /// Empties the broken records of the ring, and gives it its length again. To be called after a commit whose
