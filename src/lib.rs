@@ -8,6 +8,8 @@ pub mod flow;
 pub(crate) mod index;
 pub mod limits;
 pub mod model;
+#[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "used by the catalog"))]
+mod snapshot;
 pub mod tools;
 
 pub use error::{Error, Problem, Result};

@@ -101,3 +101,19 @@ pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub const REGISTRY_TOOLS_MAX: usize = 4_096;
 /// Largest tool registry file.
 pub const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Longest text before the hash in the name of a segment file.
+pub const FILE_PREFIX_BYTES_MAX: usize = 32;
+/// Most sections of a segment file.
+pub const SECTIONS_MAX: usize = 256;
+/// Largest payload of one statement in the revocation ring.
+pub const STATEMENT_BYTES_MAX: usize = 516;
+/// Longest wait of a revocation for the lock, in milliseconds.
+pub const REVOKE_LOCK_WAIT_MS: u64 = 1_000;
+/// Longest wait of a commit for the lock, in milliseconds.
+pub const COMMIT_LOCK_WAIT_MS: u64 = 10_000;
+/// How long a file stays after the last manifest that reached it, in milliseconds.
+pub const RETIRED_GRACE_MS: u64 = 60_000;
+/// How long a file stays that was never committed, in milliseconds.
+pub const UNCOMMITTED_GRACE_MS: u64 = 3_600_000;
+/// Most generations of a layer that are kept for rollback.
+pub const KEEP_GENERATIONS_MAX: usize = 16;
