@@ -61,10 +61,18 @@ impl Row {
 /// Builds the section from normalised keys in any order; an entry's number is an ordinal. Empty keys are left out,
 /// repeated entries kept once.
 pub(crate) fn build<'k>(uses: impl IntoIterator<Item = (&'k str, Entry)>) -> Result<Vec<u8>, BuildError> {
+    build_with(uses, |key| hash128(key.as_bytes()))
+}
+
+/// [`build`] with a hash function of the caller's: the tests make keys collide.
+fn build_with<'k>(
+    uses: impl IntoIterator<Item = (&'k str, Entry)>,
+    hash: impl Fn(&str) -> u128,
+) -> Result<Vec<u8>, BuildError> {
     let mut keys: BTreeMap<(u128, &str), Vec<u32>> = BTreeMap::new();
     for (key, entry) in uses {
         if !key.is_empty() {
-            keys.entry((hash128(key.as_bytes()), key)).or_default().push(entry.pack()?);
+            keys.entry((hash(key), key)).or_default().push(entry.pack()?);
         }
     }
     let mut hashes: Vec<u128> = keys.keys().map(|(hash, _)| *hash).collect();
@@ -167,8 +175,12 @@ impl<'a> Exact<'a> {
     /// key that only hidden skills have is not compared as text. Cost: one pilot, one row, the text; no allocation.
     #[inline]
     pub(crate) fn lookup<'v>(&self, key: &str, visible: &'v Bits) -> Result<Matches<'a, 'v>, Damaged> {
+        self.lookup_hash(hash128(key.as_bytes()), key, visible)
+    }
+
+    #[inline]
+    fn lookup_hash<'v>(&self, hash: u128, key: &str, visible: &'v Bits) -> Result<Matches<'a, 'v>, Damaged> {
         let nothing = Matches { packed: U32s::default(), one: None, next: 0, visible };
-        let hash = hash128(key.as_bytes());
         let Some(slot) = self.table.slot(hash) else { return Ok(nothing) };
         let mut at = slot as usize;
         loop {
@@ -270,7 +282,7 @@ impl Iterator for Matches<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Exact, build};
+    use super::{Exact, build, build_with};
     use crate::index::bits::Bits;
     use crate::index::names::{Entry, KeyKind};
     use proptest::prelude::*;
@@ -333,6 +345,24 @@ mod tests {
             uses.reverse();
             prop_assert_eq!(section(&uses), bytes);
         }
+    }
+
+    #[test]
+    fn keys_with_one_hash_are_told_apart_by_their_text() {
+        let keys: Vec<String> = (0..200).map(|i| format!("key {i}")).collect();
+        let hash = |key: &str| u128::from(key.len() as u64 * 3 + u64::from(key.as_bytes()[4])) << 64;
+        let entry = |number| Entry { kind: KeyKind::Name, number };
+        let bytes = build_with(keys.iter().map(String::as_str).zip((0..).map(entry)), hash).unwrap();
+        let exact = Exact::open(&bytes).unwrap();
+        let mut visible = Bits::full(200);
+        visible.clear(7);
+        for (key, number) in keys.iter().zip(0..) {
+            let found: Vec<Entry> =
+                exact.lookup_hash(hash(key), key, &visible).unwrap().map(Result::unwrap).collect();
+            let expected = if number == 7 { vec![] } else { vec![entry(number)] };
+            assert_eq!(found, expected, "{key}");
+        }
+        assert_eq!(exact.lookup_hash(hash("key 1"), "key x", &visible).unwrap().count(), 0);
     }
 
     #[test]

@@ -54,10 +54,10 @@ pub(crate) const fn fold(a: u64, b: u64) -> u64 {
 }
 
 #[inline]
-const fn absorb((x, y): (u64, u64), (a, b): (u64, u64)) -> (u64, u64) {
-    let p = fold(a ^ x, b ^ PI[2]);
-    let q = fold(b ^ y, a ^ PI[3]);
-    (p.wrapping_add(y), q.wrapping_add(x))
+const fn absorb(lanes: (u64, u64), block: (u64, u64)) -> (u64, u64) {
+    let first = fold(block.0 ^ lanes.0, block.1 ^ PI[2]);
+    let second = fold(block.1 ^ lanes.1, block.0 ^ PI[3]);
+    (first.wrapping_add(lanes.1), second.wrapping_add(lanes.0))
 }
 
 #[inline]
@@ -76,9 +76,9 @@ fn halves(block: &[u8; BLOCK]) -> (u64, u64) {
 /// Fewer than 16 bytes as two numbers; the length, which is hashed too, tells equal pairs apart.
 #[inline]
 fn short(bytes: &[u8]) -> (u64, u64) {
-    if let (Some(a), Some(b)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    if let (Some(a), Some(b)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         (u64::from_le_bytes(*a), u64::from_le_bytes(*b))
-    } else if let (Some(a), Some(b)) = (bytes.first_chunk(), bytes.last_chunk()) {
+    } else if let (Some(a), Some(b)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         (u64::from(u32::from_le_bytes(*a)), u64::from(u32::from_le_bytes(*b)))
     } else {
         match bytes {

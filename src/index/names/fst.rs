@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn written(map: &BTreeMap<Vec<u8>, u64>) -> Vec<u8> {
-        fst::Map::from_iter(map.iter()).unwrap().into_fst().into_inner()
+        fst::Map::from_iter(map.iter().map(|(key, value)| (key, *value))).unwrap().into_fst().into_inner()
     }
 
     fn same_as_the_crate(map: &BTreeMap<Vec<u8>, u64>) {

@@ -110,7 +110,7 @@ impl Request {
         let mut band = [FAR; BAND];
         let mut left = FAR;
         let mut best = FAR;
-        for k in 0..BAND {
+        for (k, place) in band.iter_mut().enumerate() {
             let Some(taken) = (read + k).checked_sub(MIDDLE) else { continue };
             if taken > self.chars.len() {
                 break;
@@ -119,7 +119,7 @@ impl Request {
             let replaced = state.band[k] + u8::from(!same);
             let added = state.band.get(k + 1).map_or(FAR, |above| above + 1);
             let value = replaced.min(added).min(left + 1).min(FAR);
-            band[k] = value;
+            *place = value;
             left = value;
             best = best.min(value);
         }

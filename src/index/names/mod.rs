@@ -18,7 +18,7 @@ mod fuzzy;
 
 use std::collections::BTreeMap;
 
-use crate::index::le::{Cutter, U32s, U64s, put_u32s, size_u32};
+use crate::index::le::{Cutter, U32s, U64s, put_u32, put_u32s, size_u32};
 use crate::index::sections::{BuildError, Damaged, SectionKind};
 use fst::Fst;
 
@@ -103,9 +103,14 @@ pub(crate) fn build<'k>(uses: impl IntoIterator<Item = (&'k str, Entry)>) -> Res
     }
     let fst = transducer(&text, &text_ends)?;
     let mut out = Vec::with_capacity(heads.len() * 20 + text.len() + fst.len());
-    let (count, used) = (size_u32("the number of keys", heads.len())?, size_u32("entries", entries.len())?);
-    let (text_len, fst_len) = (size_u32("the text of keys", text.len())?, size_u32("the fst", fst.len())?);
-    put_u32s(&mut out, &[count, used, text_len, fst_len]);
+    for (what, size) in [
+        ("the number of keys", heads.len()),
+        ("the number of entries", entries.len()),
+        ("the text of keys", text.len()),
+        ("the fst", fst.len()),
+    ] {
+        put_u32(&mut out, size_u32(what, size)?);
+    }
     out.extend(heads.iter().flat_map(|head| head.to_le_bytes()));
     for table in [&text_ends, &entry_ends, &entries] {
         put_u32s(&mut out, table);
@@ -267,7 +272,7 @@ impl<'a> Names<'a> {
 }
 
 /// The uses of a key.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Entries<'a> {
     packed: U32s<'a>,
     next: usize,
@@ -285,7 +290,7 @@ impl Iterator for Entries<'_> {
 }
 
 /// Ranks of keys that begin with a text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Prefix<'a> {
     names: Names<'a>,
     text: &'a [u8],
