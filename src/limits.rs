@@ -117,3 +117,11 @@ pub const RETIRED_GRACE_MS: u64 = 60_000;
 pub const UNCOMMITTED_GRACE_MS: u64 = 3_600_000;
 /// Most generations of a layer that are kept for rollback.
 pub const KEEP_GENERATIONS_MAX: usize = 16;
+/// Most skills of one page of a list.
+pub const LIST_LIMIT_MAX: usize = 10_000;
+/// Most hits of one search.
+pub const SEARCH_LIMIT_MAX: usize = 100;
+/// Looks of different narrowing that a process shares between views.
+pub const LOOKS_CACHED_MAX: usize = 64;
+/// How often an update is built again when others commit meanwhile.
+pub const UPDATE_ATTEMPTS_MAX: u32 = 8;

@@ -1,6 +1,6 @@
 //! `source-{hash}.jsonl`: the truth of the `local` and `learned` layers, from which their snapshots are derived.
 //!
-//! One JSON object a line: the canonical skill, the file that it mirrors, the source text and the resources. Where the
+//! The first line says of which layer it is. Then one JSON object a line: the canonical skill, the file that it mirrors, the source text and the resources. Where the
 //! body is the end of the source text (the usual SKILL.md) only the text before it is written, so that nothing is
 //! kept twice.
 
@@ -12,7 +12,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Result, StorageError};
-use crate::model::{Entry, Origin, Skill};
+use crate::model::{Entry, Layer, Origin, Skill};
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    source: Layer,
+    skills: u64,
+}
+
+/// What a source file holds.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The layer that it is the truth of.
+    pub(crate) layer: Layer,
+    /// Its skills.
+    pub(crate) entries: Vec<Entry>,
+}
 
 /// One line.
 #[derive(Serialize, Deserialize)]
@@ -32,8 +48,10 @@ struct Line {
 }
 
 /// The lines of these entries. Deterministic: the order is that of the slice.
-pub(crate) fn write(entries: &[Entry]) -> Vec<u8> {
-    let mut out = Vec::new();
+pub(crate) fn write(layer: Layer, entries: &[Entry]) -> Vec<u8> {
+    let head = Head { source: layer, skills: entries.len() as u64 };
+    let mut out = serde_json::to_vec(&head).unwrap_or_default();
+    out.push(b'\n');
     for entry in entries {
         out.extend_from_slice(b"{\"skill\":");
         out.extend_from_slice(entry.skill.canonical_json().as_bytes());
@@ -64,18 +82,19 @@ pub(crate) fn write(entries: &[Entry]) -> Vec<u8> {
 ///
 /// # Errors
 /// [`StorageError::Damaged`] with the line, if a line is not what [`write`] makes.
-pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        if line.is_empty() {
-            continue;
-        }
-        let entry = read_line(line).map_err(|detail| {
-            Error::Storage(StorageError::damaged(file, format!("line {}: {detail}", index + 1)))
-        })?;
-        entries.push(entry);
+pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Found> {
+    let damaged =
+        |line: usize, detail: String| Error::Storage(StorageError::damaged(file, format!("line {line}: {detail}")));
+    let mut lines = bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
+    let (_, first) = lines.next().ok_or_else(|| damaged(1, "the file is empty".to_owned()))?;
+    let head: Head = serde_json::from_slice(first).map_err(|error| damaged(1, error.to_string()))?;
+    let entries = lines
+        .map(|(index, line)| read_line(line).map_err(|detail| damaged(index + 1, detail)))
+        .collect::<Result<Vec<Entry>>>()?;
+    if entries.len() as u64 != head.skills {
+        return Err(damaged(1, format!("{} skills are announced, {} are there", head.skills, entries.len())));
     }
-    Ok(entries)
+    Ok(Found { layer: head.source, entries })
 }
 
 fn read_line(line: &[u8]) -> Result<Entry, String> {
