@@ -125,3 +125,11 @@ pub const SEARCH_LIMIT_MAX: usize = 100;
 pub const LOOKS_CACHED_MAX: usize = 64;
 /// How often an update is built again when others commit meanwhile.
 pub const UPDATE_ATTEMPTS_MAX: u32 = 8;
+/// Longest reason of a deprecation.
+pub const REASON_CHARS_MAX: usize = 1_024;
+/// Most ids in `derived_from`.
+pub const DERIVED_FROM_MAX: usize = 64;
+/// Longest tool name in a step.
+pub const TOOL_NAME_CHARS_MAX: usize = 128;
+/// Longest media type of a resource.
+pub const MEDIA_TYPE_CHARS_MAX: usize = 128;
