@@ -4,6 +4,7 @@ pub mod catalog;
 pub mod entitlement;
 pub mod error;
 pub mod flow;
+pub mod index;
 pub mod limits;
 pub mod model;
 pub mod tools;

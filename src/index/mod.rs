@@ -1,0 +1,3 @@
+//! Indexes: pure functions between section bytes and answers.
+
+pub mod text;
