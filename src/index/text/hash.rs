@@ -20,6 +20,12 @@ impl TermHash {
         Self::mixed(left.0.rotate_left(23) ^ right.0.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
+    /// The lower half, which a page's term table compares.
+    pub(super) fn low(self) -> u32 {
+        let [a, b, c, d, ..] = self.0.to_le_bytes();
+        u32::from_le_bytes([a, b, c, d])
+    }
+
     fn mixed(mut hash: u64) -> Self {
         hash ^= hash >> 32;
         hash = hash.wrapping_mul(0xd6e8_feb8_6659_fd93);

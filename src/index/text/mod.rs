@@ -22,6 +22,6 @@ mod why;
 pub use build::{Fields, TextBuilder};
 pub use metrics::{Judged, Quality, quality};
 pub use open::TextIndex;
-pub use search::{Answer, Found, Part, Scratch, search};
+pub use search::{Answer, Found, Part, Scratch, Tie, search};
 pub use sight::Sight;
 pub use why::{Field, why};
