@@ -1,15 +1,17 @@
 //! Repertoire: an embedded skill catalog for agents that operate phones.
 
+mod bundled;
 pub mod catalog;
 pub mod entitlement;
 pub mod error;
 pub mod flow;
-#[cfg_attr(not(test), expect(dead_code, reason = "the catalog is built on this face"))]
 pub(crate) mod index;
 pub mod limits;
 pub mod model;
-#[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "used by the catalog"))]
 mod snapshot;
 pub mod tools;
 
+pub use catalog::{Catalog, Filter, Look, Options, Pin, SkillRef, Snapshot, View};
+pub use entitlement::{LocalStatement, Narrowing};
 pub use error::{Error, Problem, Result};
+pub use model::{Entry, Layer, Skill};

@@ -39,6 +39,8 @@ pub struct SearchPage<'a> {
     pub hits: Vec<Hit<'a>>,
     /// How many skills match at all.
     pub total: u64,
+    /// 0 to 1: how well the best hit covers the query, comparable between queries.
+    pub confidence: f32,
 }
 
 /// One search hit.

@@ -21,7 +21,8 @@ use crate::index::text::{Fields, TextBuilder};
 use crate::index::{BuildError, SectionKind, exact, facets, groups, ids, live, names};
 use crate::limits::LAYER_SKILLS_MAX;
 use crate::model::{Entry, Kind, Layer, normalise};
-use crate::snapshot::{Built, FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN, FileBuilder, RECORD_ALIGNMENT};
+use crate::snapshot::{Built, FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN, FileBuilder, };
+use crate::snapshot::record::RECORD_ALIGNMENT;
 use crate::tools::ToolRegistry;
 
 /// The files of a new generation, in memory.
@@ -78,7 +79,7 @@ pub(crate) fn build(
     let spans = entries.iter().map(|entry| bodies.add(entry)).collect::<Result<Vec<Spans>>>()?;
     let documents = documents(&entries, &spans, registry)?;
     let digest = layer_digest(&entries, &documents);
-    let segment = segment(&entries, &documents, group_bytes, bodies.finish(), &group_ranges(&sets), generation)?;
+    let segment = segment(&entries, &documents, group_bytes, bodies.finish(), generation)?;
     let head = DirectoryHead {
         layer,
         registry: hex(&registry.fingerprint()),
@@ -188,19 +189,6 @@ fn layer_digest(entries: &[Entry], documents: &[Document]) -> String {
     hex(&sha.finalize())
 }
 
-/// The contiguous document range of each set.
-fn group_ranges(sets: &[Vec<String>]) -> Vec<(u32, u32)> {
-    let mut ranges = Vec::new();
-    let mut start = 0;
-    for (index, set) in sets.iter().enumerate() {
-        if sets.get(index + 1) != Some(set) {
-            ranges.push((doc_number(start), doc_number(index + 1)));
-            start = index + 1;
-        }
-    }
-    ranges
-}
-
 /// Where each record stands in its section.
 type Places = Vec<(u64, u32, u32)>;
 
@@ -209,7 +197,6 @@ fn segment(
     documents: &[Document],
     group_bytes: Vec<u8>,
     bodies: Vec<u8>,
-    ranges: &[(u32, u32)],
     generation: u64,
 ) -> Result<(Built, Places)> {
     let (records, places) = records(documents)?;
@@ -243,7 +230,7 @@ fn segment(
         .section(SectionKind::Groups.code(), both, group_bytes)
         .section(SectionKind::Names.code(), both, name_bytes)
         .section(SectionKind::Facets.code(), both, facet_bytes)
-        .section(SectionKind::Text.code(), both, text(entries, documents, ranges))
+        .section(SectionKind::Text.code(), both, text(entries, documents))
         .section(SectionKind::Documents.code(), both, table)
         .section(SectionKind::Records.code(), FLAG_REQUIRED, records)
         .section(SectionKind::Bodies.code(), FLAG_REQUIRED, bodies)
@@ -267,22 +254,24 @@ fn records(documents: &[Document]) -> Result<(Vec<u8>, Places)> {
     Ok((bytes, places))
 }
 
-fn text(entries: &[Entry], documents: &[Document], ranges: &[(u32, u32)]) -> Vec<u8> {
-    let mut builder = TextBuilder::new(ranges);
-    for (doc, (entry, document)) in entries.iter().zip(documents).enumerate() {
+fn text(entries: &[Entry], documents: &[Document]) -> Vec<u8> {
+    let mut builder = TextBuilder::new();
+    for (entry, document) in entries.iter().zip(documents) {
         let skill = &entry.skill;
-        builder.add(
-            doc_number(doc),
-            &Fields {
-                name: &skill.name,
-                description: &skill.description,
-                tags: &skill.tags,
-                aliases: &skill.aliases,
-                examples: &skill.examples,
-                body: &skill.content,
-                deprecated: document.status & status::DEPRECATED != 0,
-            },
-        );
+        let tags: Vec<&str> = skill.tags.iter().map(String::as_str).collect();
+        let aliases: Vec<&str> = skill.aliases.iter().map(String::as_str).collect();
+        let examples: Vec<&str> = skill.examples.iter().map(String::as_str).collect();
+        builder.add(&Fields {
+            id: &skill.id,
+            deprecated: document.status & status::DEPRECATED != 0,
+            name: &skill.name,
+            description: &skill.description,
+            tags: &tags,
+            aliases: &aliases,
+            examples: &examples,
+            body: &skill.content,
+            ..Fields::default()
+        });
     }
     builder.finish()
 }

@@ -211,6 +211,12 @@ impl OpenLayer {
         Ok(())
     }
 
+    /// Bytes of all files.
+    pub(crate) fn bytes(&self) -> u64 {
+        let segments = self.segments.iter().map(|segment| segment.file.bytes().len());
+        (self.directory.bytes().len() + segments.sum::<usize>()) as u64
+    }
+
     /// The directory's name.
     pub(crate) fn name(&self) -> &str {
         self.directory.name()

@@ -18,6 +18,7 @@
 //! | [`groups`] | segment | subscriptions -> visible ranges |
 //! | [`names`] | segment | prefix and fuzzy look-up of names, aliases, ids and tags |
 //! | [`facets`] | segment | kind, risk, status, tag, app -> bits |
+//! | [`text`] | segment | words -> the most relevant documents |
 //!
 //! Invariant: nothing here knows a file, a layer or a view, and no answer depends on anything but the section and
 //! the bits that were passed in.
@@ -33,4 +34,5 @@ pub(crate) mod live;
 pub(crate) mod names;
 pub(crate) mod phf;
 pub(crate) mod sections;
+pub(crate) mod text;
 
