@@ -101,3 +101,11 @@ pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub const REGISTRY_TOOLS_MAX: usize = 4_096;
 /// Largest tool registry file.
 pub const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Most compiled patterns that a process keeps.
+pub const PATTERNS_CACHED_MAX: usize = 256;
+/// Deepest JSON Schema, and deepest value checked against one.
+pub const SCHEMA_DEPTH_MAX: usize = 32;
+/// Most problems that one check against a schema reports.
+pub const SCHEMA_PROBLEMS_MAX: usize = 256;
+/// Longest tool or argument name.
+pub const TOOL_NAME_CHARS_MAX: usize = 128;
