@@ -231,7 +231,8 @@ impl Catalog {
     /// # Errors
     /// Neither can be read.
     pub fn entries(&self, layer: Layer) -> Result<Vec<Entry>> {
-        self.entries_of(&self.current()?, layer)
+        let state = self.current()?;
+        self.entries_of(&state, layer)
     }
 
     pub(crate) fn entries_of(&self, state: &State, layer: Layer) -> Result<Vec<Entry>> {

@@ -20,7 +20,8 @@ impl Catalog {
     /// # Errors
     /// The state cannot be opened.
     pub fn entitlements(&self) -> Result<EntitlementsReport> {
-        Ok(entitlements_of(&self.current()?))
+        let state = self.current()?;
+        Ok(entitlements_of(&state))
     }
 
     /// Layers, generations, sizes, entitlements.

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::catalog::files::{DIRECTORY_SCHEMA, DOCUMENT_BYTES, DirectoryHead, SEGMENT_SCHEMA};
+use crate::catalog::files::{DOCUMENT_BYTES, DirectoryHead};
 use crate::catalog::record::{ArchivedRecord, ArchivedSpan, hex, status};
 use crate::error::{Error, Problem, Result, StorageError};
 use crate::flow::{self, Compiled};
 use crate::index::bits::Bits;
 use crate::index::exact::Exact;
-use crate::index::facets::Facets;
+use crate::index::facets::{Column, Facets};
 use crate::index::groups::Groups;
 use crate::index::ids::Ids;
 use crate::index::live::{Live, Span};
@@ -277,7 +277,7 @@ impl OpenLayer {
     /// The status flags of an ordinal.
     pub(crate) fn status(&self, ordinal: u32) -> Result<u8> {
         let (segment, doc) = self.locate(ordinal)?;
-        let flags = segment.facets()?.status(doc);
+        let flags = segment.facets()?.value(Column::Status, doc);
         flags.ok_or_else(|| StorageError::damaged(segment.name(), format!("no status of document {doc}")).into())
     }
 

@@ -50,7 +50,7 @@ fn current<'v>(
     narrowing: &Arc<Narrowing>,
     cached: &'v mut Option<Arc<Look>>,
 ) -> Result<&'v Arc<Look>> {
-    let epoch = catalog.epoch()?;
+    let epoch = catalog.epoch();
     if cached.as_ref().is_some_and(|look| look.epoch() != epoch || look.is_damaged()) {
         *cached = None;
     }
@@ -71,7 +71,7 @@ impl<'v> Pin<'v> {
     /// Whether nothing has changed since the pin was taken.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.catalog.epoch().is_ok_and(|epoch| epoch == self.look.epoch())
+        self.catalog.epoch() == self.look.epoch()
     }
 
     /// The look for as long as the view is borrowed (longer than the pin itself).

@@ -36,3 +36,4 @@ pub(crate) mod phf;
 pub(crate) mod sections;
 pub(crate) mod text;
 
+pub(crate) use sections::{BuildError, Damaged, SectionKind};
