@@ -77,4 +77,3 @@ pub struct MatchAnswer<'a> {
     /// Others that came close, best first.
     pub candidates: Vec<SkillRef<'a>>,
 }
-

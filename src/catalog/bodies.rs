@@ -36,13 +36,12 @@ impl BodiesWriter {
             spans.body = self.append(content)?;
         }
         for resource in &entry.resources {
-            let span = match self.known.get(resource) {
-                Some(span) => *span,
-                None => {
-                    let span = self.append(resource)?;
-                    self.known.insert(Arc::clone(resource), span);
-                    span
-                }
+            let span = if let Some(span) = self.known.get(resource) {
+                *span
+            } else {
+                let span = self.append(resource)?;
+                self.known.insert(Arc::clone(resource), span);
+                span
             };
             spans.resources.push(span);
         }

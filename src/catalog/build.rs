@@ -21,8 +21,8 @@ use crate::index::text::{Fields, TextBuilder};
 use crate::index::{BuildError, SectionKind, exact, facets, groups, ids, live, names};
 use crate::limits::LAYER_SKILLS_MAX;
 use crate::model::{Entry, Kind, Layer, normalise};
-use crate::snapshot::{Built, FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN, FileBuilder, };
 use crate::snapshot::record::RECORD_ALIGNMENT;
+use crate::snapshot::{Built, FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN, FileBuilder};
 use crate::tools::ToolRegistry;
 
 /// The files of a new generation, in memory.
@@ -145,7 +145,8 @@ fn document(entry: &Entry, spans: &Spans, registry: &ToolRegistry) -> Result<Doc
     keys.extend(skill.aliases.iter().map(|alias| (KeyKind::Alias, normalise(alias))));
     keys.extend(skill.examples.iter().map(|example| (KeyKind::Example, normalise(example))));
     keys.retain(|(_, key)| !key.is_empty());
-    let mut tags: Vec<String> = skill.tags.iter().map(|tag| normalise(tag)).filter(|tag| !tag.is_empty()).collect();
+    let mut tags: Vec<String> =
+        skill.tags.iter().map(|tag| normalise(tag)).filter(|tag| !tag.is_empty()).collect();
     tags.sort_unstable();
     tags.dedup();
     let apps = skill.apps.iter().map(|app| app.package.clone()).collect();
@@ -174,7 +175,9 @@ fn layer_digest(entries: &[Entry], documents: &[Document]) -> String {
     let sorted: BTreeMap<&str, (&[u8; 32], &[String])> = entries
         .iter()
         .zip(documents)
-        .map(|(entry, document)| (entry.skill.id.as_str(), (&document.digest, entry.subscriptions.as_slice())))
+        .map(|(entry, document)| {
+            (entry.skill.id.as_str(), (&document.digest, entry.subscriptions.as_slice()))
+        })
         .collect();
     let mut sha = Sha256::new();
     for (id, (digest, subscriptions)) in sorted {
@@ -200,12 +203,13 @@ fn segment(
     generation: u64,
 ) -> Result<(Built, Places)> {
     let (records, places) = records(documents)?;
-    let table = places.iter().fold(Vec::with_capacity(places.len() * 16), |mut table, (offset, length, crc)| {
-        table.extend_from_slice(&offset.to_le_bytes());
-        table.extend_from_slice(&length.to_le_bytes());
-        table.extend_from_slice(&crc.to_le_bytes());
-        table
-    });
+    let table =
+        places.iter().fold(Vec::with_capacity(places.len() * 16), |mut table, (offset, length, crc)| {
+            table.extend_from_slice(&offset.to_le_bytes());
+            table.extend_from_slice(&length.to_le_bytes());
+            table.extend_from_slice(&crc.to_le_bytes());
+            table
+        });
     let columns: Vec<Facet<'_>> = entries
         .iter()
         .zip(documents)
@@ -218,7 +222,10 @@ fn segment(
         })
         .collect();
     let (facet_bytes, tags) = facets::build(&columns).map_err(build_error)?;
-    let tag_keys = tags.iter().enumerate().map(|(number, tag)| (*tag, Key { kind: KeyKind::Tag, number: doc_number(number) }));
+    let tag_keys = tags
+        .iter()
+        .enumerate()
+        .map(|(number, tag)| (*tag, Key { kind: KeyKind::Tag, number: doc_number(number) }));
     let keys = documents.iter().enumerate().flat_map(|(doc, document)| {
         let named = document.keys.iter().filter(|(kind, _)| *kind != KeyKind::Example);
         named.map(move |(kind, key)| (key.as_str(), Key { kind: *kind, number: doc_number(doc) }))
@@ -296,7 +303,6 @@ fn directory(
             record_len: *length,
             record_offset: *offset,
             record_crc32c: *crc,
-            ..Row::default()
         })
         .collect();
     let mut order: Vec<u32> = (0..doc_number(entries.len())).collect();
@@ -312,7 +318,11 @@ fn directory(
         .count(0, documents.len() as u64)
         .section(SectionKind::Directory.code(), both, head)
         .section(SectionKind::Ids.code(), both, ids::build(&rows).map_err(build_error)?)
-        .section(SectionKind::Live.code(), both, live::build(&[Bits::full(doc_number(entries.len()))]).map_err(build_error)?)
+        .section(
+            SectionKind::Live.code(),
+            both,
+            live::build(&[Bits::full(doc_number(entries.len()))]).map_err(build_error)?,
+        )
         .section(SectionKind::Exact.code(), both, exact::build(keys).map_err(build_error)?)
         .section(SectionKind::Order.code(), both, order)
         .finish(generation)?;
@@ -324,6 +334,7 @@ fn doc_number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the form that map_err calls")]
 fn build_error(error: BuildError) -> Error {
     StorageError::damaged("build", error.to_string()).into()
 }

@@ -146,7 +146,9 @@ impl Catalog {
     pub(crate) fn install(&self, loaded: &Loaded) {
         let mut slot = self.inner.state.lock();
         let former = slot.take();
-        let state = self.open_layers(loaded, former.as_deref(), false).and_then(|layers| State::new(loaded.clone(), layers));
+        let state = self
+            .open_layers(loaded, former.as_deref(), false)
+            .and_then(|layers| State::new(loaded.clone(), layers));
         // What cannot be opened here is opened, or healed, by the next query.
         if let Ok(state) = state {
             let state = Arc::new(state);
@@ -179,16 +181,22 @@ impl Catalog {
     }
 
     /// Opens the layers of a manifest; those that did not change are taken from the former state.
-    fn open_layers(&self, loaded: &Loaded, former: Option<&State>, tolerant: bool) -> Result<Vec<Arc<OpenLayer>>> {
+    fn open_layers(
+        &self,
+        loaded: &Loaded,
+        former: Option<&State>,
+        tolerant: bool,
+    ) -> Result<Vec<Arc<OpenLayer>>> {
         let mut layers = Vec::new();
         for layer in [Layer::Synced, Layer::Local, Layer::Learned] {
             let Some(known) = loaded.manifest.layers.get(layer.name()) else { continue };
             if known.current.files.is_empty() {
                 continue;
             }
-            let same = former
-                .and_then(|state| state.layer(layer).map(|open| (state, open)))
-                .filter(|(state, _)| state.loaded.manifest.layers.get(layer.name()).is_some_and(|l| l.current == known.current));
+            let same =
+                former.and_then(|state| state.layer(layer).map(|open| (state, open))).filter(|(state, _)| {
+                    state.loaded.manifest.layers.get(layer.name()).is_some_and(|l| l.current == known.current)
+                });
             if let Some((_, open)) = same {
                 layers.push(Arc::clone(open));
                 continue;
@@ -221,7 +229,8 @@ impl Catalog {
             BundledMode::Always => true,
             BundledMode::Never => false,
             BundledMode::Auto => {
-                !self.inner.options.sync_configured && !loaded.manifest.layers.values().any(|layer| layer.ever_filled)
+                !self.inner.options.sync_configured
+                    && !loaded.manifest.layers.values().any(|layer| layer.ever_filled)
             }
         }
     }
@@ -236,7 +245,8 @@ impl Catalog {
     }
 
     pub(crate) fn entries_of(&self, state: &State, layer: Layer) -> Result<Vec<Entry>> {
-        let source = state.loaded.manifest.layers.get(layer.name()).and_then(|known| known.current.source.as_ref());
+        let source =
+            state.loaded.manifest.layers.get(layer.name()).and_then(|known| known.current.source.as_ref());
         if let Some(source) = source {
             let read = self.inner.dir.read_source(source).map_err(Error::from);
             match read.and_then(|bytes| super::source::read(&source.name, &bytes)) {
@@ -262,7 +272,11 @@ pub(crate) fn is_damage(error: &StorageError) -> bool {
 }
 
 /// Builds in memory and opens at once: for the layer that the binary carries.
-pub(crate) fn open_in_memory(layer: Layer, entries: Vec<Entry>, registry: &ToolRegistry) -> Result<OpenLayer> {
+pub(crate) fn open_in_memory(
+    layer: Layer,
+    entries: Vec<Entry>,
+    registry: &ToolRegistry,
+) -> Result<OpenLayer> {
     let built = build::build(layer, entries, registry, 1)?;
     let mut files = Vec::new();
     for (index, file) in built.files.into_iter().enumerate() {

@@ -24,7 +24,10 @@ impl Catalog {
             if known.current.files.is_empty() {
                 continue;
             }
-            match self.open_layer(layer, known.current.generation, &known.current.files).and_then(|open| open.check_all()) {
+            match self
+                .open_layer(layer, known.current.generation, &known.current.files)
+                .and_then(|open| open.check_all())
+            {
                 Ok(()) => {}
                 Err(Error::Storage(error)) if is_damage(&error) => {
                     tracing::error!(%error, layer = layer.name(), "damaged");
@@ -67,7 +70,9 @@ impl Catalog {
                         None => known.current = Generation { generation, ..Generation::default() },
                     },
                 }
-                known.history.retain(|earlier| earlier.files != known.current.files && earlier.files != former);
+                known
+                    .history
+                    .retain(|earlier| earlier.files != known.current.files && earlier.files != former);
                 known.history.truncate(keep);
                 Ok(Edit::Install(Box::new(manifest)))
             },
@@ -114,9 +119,13 @@ impl Catalog {
                     continue;
                 }
             };
-            let known = loaded.manifest.layers.get(found.layer.name()).is_some_and(|l| !l.current.files.is_empty());
+            let known =
+                loaded.manifest.layers.get(found.layer.name()).is_some_and(|l| !l.current.files.is_empty());
             // Sources come newest first: the first one of a layer is its truth.
-            if known || !WITH_SOURCE.contains(&found.layer) || rebuilt.iter().any(|(layer, _)| *layer == found.layer) {
+            if known
+                || !WITH_SOURCE.contains(&found.layer)
+                || rebuilt.iter().any(|(layer, _)| *layer == found.layer)
+            {
                 continue;
             }
             let wanted = Generation { source: Some(source), ..Generation::default() };

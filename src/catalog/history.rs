@@ -48,8 +48,10 @@ impl History {
             return Some(Change { token: state.epoch, layers: Layer::ALL.to_vec(), entitlements: true });
         };
         let generation = |layer| state.layer(layer).map(|open| open.generation);
-        let layers: Vec<Layer> =
-            Layer::ALL.into_iter().filter(|layer| old.generations.get(layer).copied() != generation(*layer)).collect();
+        let layers: Vec<Layer> = Layer::ALL
+            .into_iter()
+            .filter(|layer| old.generations.get(layer).copied() != generation(*layer))
+            .collect();
         let entitlements = old.statements != state.statements || old.suspended != state.suspended;
         (entitlements || !layers.is_empty()).then_some(Change { token: state.epoch, layers, entitlements })
     }

@@ -6,12 +6,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Map, Value};
 
+use crate::catalog::SkillRef;
 use crate::catalog::answer::{Filter, ListPage};
 use crate::catalog::open::damaged;
 use crate::catalog::record::risk_byte;
 use crate::catalog::state::State;
 use crate::catalog::visibility::Seen;
-use crate::catalog::SkillRef;
 use crate::error::{Error, Problem, Result};
 use crate::flow::{self, ResolvedStep};
 use crate::index::bits::Bits;
@@ -65,7 +65,8 @@ impl Look {
         let hash = hash128(id.as_bytes());
         for (index, open) in self.state.layers.iter().enumerate() {
             let ids = self.noting(open.ids())?;
-            let row = ids.lookup(hash, &self.seen[index].visible).map_err(|damage| damaged(open.name(), damage));
+            let row =
+                ids.lookup(hash, &self.seen[index].visible).map_err(|damage| damaged(open.name(), damage));
             if let Some(row) = self.noting(row)? {
                 let skill = self.at(index, row.ordinal)?;
                 if skill.id() == id {
@@ -90,7 +91,8 @@ impl Look {
     /// # Errors
     /// Damage as in [`Look::get`].
     pub fn lookup(&self, text: &str) -> Result<Vec<SkillRef<'_>>> {
-        let mut found: Vec<SkillRef<'_>> = self.get(text)?.into_iter().filter(SkillRef::is_available).collect();
+        let mut found: Vec<SkillRef<'_>> =
+            self.get(text)?.into_iter().filter(SkillRef::is_available).collect();
         let key = normalise(clip(text));
         for wanted in [KeyKind::Id, KeyKind::Name, KeyKind::Alias] {
             for (kind, skill) in self.named(&key)? {
@@ -107,7 +109,8 @@ impl Look {
         let mut found = Vec::new();
         for (index, open) in self.state.layers.iter().enumerate() {
             let exact = self.noting(open.exact())?;
-            let matches = exact.lookup(key, &self.seen[index].listed).map_err(|damage| damaged(open.name(), damage));
+            let matches =
+                exact.lookup(key, &self.seen[index].listed).map_err(|damage| damaged(open.name(), damage));
             for entry in self.noting(matches)? {
                 let entry = self.noting(entry.map_err(|damage| damaged(open.name(), damage)))?;
                 found.push((entry.kind, self.at(index, entry.number)?));
@@ -178,9 +181,17 @@ impl Look {
         self.distinct(found.into_iter().map(|(_, _, index, ordinal)| (index, ordinal)), limit)
     }
 
-    fn distinct(&self, places: impl Iterator<Item = (usize, u32)>, limit: usize) -> Result<Vec<SkillRef<'_>>> {
+    fn distinct(
+        &self,
+        places: impl Iterator<Item = (usize, u32)>,
+        limit: usize,
+    ) -> Result<Vec<SkillRef<'_>>> {
         let mut seen = std::collections::BTreeSet::new();
-        places.filter(|place| seen.insert(*place)).take(limit).map(|(index, ordinal)| self.at(index, ordinal)).collect()
+        places
+            .filter(|place| seen.insert(*place))
+            .take(limit)
+            .map(|(index, ordinal)| self.at(index, ordinal))
+            .collect()
     }
 
     /// Visible, available skills that pass a filter, in the order of their ids. `cursor` is the `next_cursor` of an
@@ -283,7 +294,13 @@ impl Look {
         Ok(())
     }
 
-    fn keep_words(&self, open: &super::open::OpenLayer, bits: &mut Bits, word: &str, tag: bool) -> Result<()> {
+    fn keep_words(
+        &self,
+        open: &super::open::OpenLayer,
+        bits: &mut Bits,
+        word: &str,
+        tag: bool,
+    ) -> Result<()> {
         let mut chosen = Bits::new(open.ordinals());
         for (segment, span) in open.segments() {
             let facets = self.noting(segment.facets())?;
@@ -338,9 +355,10 @@ pub(crate) fn clip(text: &str) -> &str {
 
 /// An argument outside of its range.
 pub(crate) fn out_of_range(field: &str, got: usize, limit: usize) -> Error {
-    let problem = Problem::new("out_of_range", field, format!("{field} is out of range; give a number within it"))
-        .got(got)
-        .allowed(format!("1 to {limit}"));
+    let problem =
+        Problem::new("out_of_range", field, format!("{field} is out of range; give a number within it"))
+            .got(got)
+            .allowed(format!("1 to {limit}"));
     Error::InvalidArguments { problems: vec![problem] }
 }
 
@@ -348,8 +366,12 @@ fn decode_cursor(cursor: &str) -> Result<String> {
     let id = BASE64.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     id.ok_or_else(|| Error::InvalidArguments {
         problems: vec![
-            Problem::new("invalid_cursor", "cursor", "this is no cursor of an earlier page; leave it out to begin")
-                .got(cursor),
+            Problem::new(
+                "invalid_cursor",
+                "cursor",
+                "this is no cursor of an earlier page; leave it out to begin",
+            )
+            .got(cursor),
         ],
     })
 }

@@ -79,25 +79,37 @@ impl Catalog {
     fn verify_layers(&self, reports: &mut [FileReport]) -> Result<()> {
         let loaded = self.inner.dir.load()?;
         for (name, known) in &loaded.manifest.layers {
-            let (Some(layer), Some(first)) = (Layer::from_name(name), known.current.files.first()) else { continue };
+            let (Some(layer), Some(first)) = (Layer::from_name(name), known.current.files.first()) else {
+                continue;
+            };
             let generation = known.current.generation;
-            let checked = self.open_layer(layer, generation, &known.current.files).and_then(|open| open.check_all());
-            if let (Err(error), Some(report)) = (checked, reports.iter_mut().find(|report| report.name == first.name)) {
+            let checked =
+                self.open_layer(layer, generation, &known.current.files).and_then(|open| open.check_all());
+            if let (Err(error), Some(report)) =
+                (checked, reports.iter_mut().find(|report| report.name == first.name))
+            {
                 report.problems.push(error.to_string());
             }
         }
         Ok(())
     }
 
-    fn each_file(&self, file: Option<&Path>, look: &dyn Fn(&mut FileReport, &SectionFile)) -> Result<Vec<FileReport>> {
+    fn each_file(
+        &self,
+        file: Option<&Path>,
+        look: &dyn Fn(&mut FileReport, &SectionFile),
+    ) -> Result<Vec<FileReport>> {
         if let Some(path) = file {
-            let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
+            let name = path
+                .file_name()
+                .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
             let bytes = std::fs::read(path).map_err(|error| StorageError::io("read", path, error))?;
             return Ok(vec![report(&name, Ok(Bytes::copy_of(&bytes)), look)]);
         }
         let loaded = self.inner.dir.load()?;
         let mut seen = BTreeSet::new();
-        let files: Vec<&FileRef> = loaded.manifest.files().filter(|file| seen.insert(file.name.clone())).collect();
+        let files: Vec<&FileRef> =
+            loaded.manifest.files().filter(|file| seen.insert(file.name.clone())).collect();
         let mut reports = Vec::with_capacity(files.len());
         for file in files {
             if Path::new(&file.name).extension().is_some_and(|extension| extension == "jsonl") {
@@ -121,7 +133,8 @@ fn report(
     bytes: Result<Bytes, StorageError>,
     look: &dyn Fn(&mut FileReport, &SectionFile),
 ) -> FileReport {
-    let mut report = FileReport { name: name.to_owned(), ok: true, sections: Vec::new(), problems: Vec::new() };
+    let mut report =
+        FileReport { name: name.to_owned(), ok: true, sections: Vec::new(), problems: Vec::new() };
     match bytes.and_then(|bytes| SectionFile::parse_table(name, bytes)) {
         Ok(table) => look(&mut report, &table),
         Err(error) => report.problems.push(error.to_string()),
@@ -131,7 +144,9 @@ fn report(
 }
 
 fn sections(table: &SectionFile) -> Vec<SectionReport> {
-    let name = |kind| SectionKind::from_code(kind).map_or_else(|| format!("{kind:#x}"), |kind| kind.name().to_owned());
+    let name = |kind| {
+        SectionKind::from_code(kind).map_or_else(|| format!("{kind:#x}"), |kind| kind.name().to_owned())
+    };
     let each = table.sections().iter().map(|section| SectionReport {
         kind: name(section.kind),
         offset: section.offset,

@@ -31,7 +31,11 @@ impl Look {
         }
         if let Some(command) = exact_command(request) {
             let reason = format!("the whole request is a device command: call {}", command.tool);
-            return Ok(MatchAnswer { exact_command: Some(command), confidence: 1.0, ..MatchAnswer::none(&reason) });
+            return Ok(MatchAnswer {
+                exact_command: Some(command),
+                confidence: 1.0,
+                ..MatchAnswer::none(&reason)
+            });
         }
         if let Some(answer) = self.match_phrase(&normal)? {
             return Ok(answer);
@@ -67,7 +71,8 @@ impl Look {
             KeyKind::Alias | KeyKind::Tag => "alias",
             KeyKind::Example => "example",
         };
-        let others: Vec<&str> = distinct[1..].iter().map(|(_, other)| other.id()).take(CANDIDATES_MAX).collect();
+        let others: Vec<&str> =
+            distinct[1..].iter().map(|(_, other)| other.id()).take(CANDIDATES_MAX).collect();
         let mut reason = format!("the request holds a whole {what} of {:?}", skill.id());
         if !others.is_empty() {
             reason.push_str("; equally specific: ");
@@ -80,8 +85,11 @@ impl Look {
     /// The best search hit, if it is confident and clearly ahead.
     fn match_search(&self, request: &str) -> Result<MatchAnswer<'_>> {
         let ranked = self.rank(request, &Filter::default(), CANDIDATES_MAX + 1)?;
-        let candidates =
-            ranked.hits.iter().map(|(layer, ordinal, _)| self.at(*layer, *ordinal)).collect::<Result<Vec<_>>>()?;
+        let candidates = ranked
+            .hits
+            .iter()
+            .map(|(layer, ordinal, _)| self.at(*layer, *ordinal))
+            .collect::<Result<Vec<_>>>()?;
         let score = |index: usize| ranked.hits.get(index).map(|(_, _, score)| f64::from(*score));
         let (Some(best), Some(first)) = (candidates.first().copied(), score(0)) else {
             return Ok(MatchAnswer::none("no skill shares a word with the request"));
@@ -91,9 +99,19 @@ impl Look {
         if confidence >= CONFIDENCE_MIN && ahead {
             let reason = format!("the best search hit is {:?}", best.id());
             let candidates = candidates[1..].to_vec();
-            return Ok(MatchAnswer { skill: Some(best), confidence, reason, exact_command: None, candidates });
+            return Ok(MatchAnswer {
+                skill: Some(best),
+                confidence,
+                reason,
+                exact_command: None,
+                candidates,
+            });
         }
-        let why = if ahead { "no skill covers enough of the request" } else { "two skills fit the request equally well" };
+        let why = if ahead {
+            "no skill covers enough of the request"
+        } else {
+            "two skills fit the request equally well"
+        };
         Ok(MatchAnswer {
             confidence,
             candidates: candidates.into_iter().take(CANDIDATES_MAX).collect(),
@@ -104,6 +122,12 @@ impl Look {
 
 impl MatchAnswer<'_> {
     fn none(reason: &str) -> Self {
-        Self { skill: None, confidence: 0.0, reason: reason.to_owned(), exact_command: None, candidates: Vec::new() }
+        Self {
+            skill: None,
+            confidence: 0.0,
+            reason: reason.to_owned(),
+            exact_command: None,
+            candidates: Vec::new(),
+        }
     }
 }

@@ -42,8 +42,8 @@ pub use handle::Catalog;
 pub use look::Look;
 pub use options::{BundledMode, MapMode, Options};
 pub use report::{
-    Change, Committed, EntitlementsReport, FileReport, LayerStatus, SectionReport, Status, SubscriptionReport,
-    SyncStatus,
+    Change, Committed, EntitlementsReport, FileReport, LayerStatus, SectionReport, Status,
+    SubscriptionReport, SyncStatus,
 };
 pub use skill_ref::SkillRef;
 pub use view::{Pin, Snapshot, View};

@@ -14,8 +14,8 @@ use crate::index::groups::Groups;
 use crate::index::ids::Ids;
 use crate::index::live::{Live, Span};
 use crate::index::names::Names;
-use crate::index::{Damaged, SectionKind};
 use crate::index::text::TextIndex;
+use crate::index::{Damaged, SectionKind};
 use crate::model::{Entry, Layer, Origin};
 use crate::snapshot::{Bytes, Damage, Ranges, Records, RowLayout, SectionFile, Texts};
 use crate::tools::ToolRegistry;
@@ -258,8 +258,12 @@ impl OpenLayer {
         let after = self.spans.partition_point(|span| span.base <= ordinal);
         let index = after.wrapping_sub(1);
         match (self.spans.get(index), self.segments.get(index)) {
-            (Some(span), Some(segment)) if ordinal - span.base < span.docs => Ok((segment, ordinal - span.base)),
-            _ => Err(StorageError::damaged(self.name(), format!("ordinal {ordinal} is in no segment")).into()),
+            (Some(span), Some(segment)) if ordinal - span.base < span.docs => {
+                Ok((segment, ordinal - span.base))
+            }
+            _ => {
+                Err(StorageError::damaged(self.name(), format!("ordinal {ordinal} is in no segment")).into())
+            }
         }
     }
 
@@ -278,7 +282,9 @@ impl OpenLayer {
     pub(crate) fn status(&self, ordinal: u32) -> Result<u8> {
         let (segment, doc) = self.locate(ordinal)?;
         let flags = segment.facets()?.value(Column::Status, doc);
-        flags.ok_or_else(|| StorageError::damaged(segment.name(), format!("no status of document {doc}")).into())
+        flags.ok_or_else(|| {
+            StorageError::damaged(segment.name(), format!("no status of document {doc}")).into()
+        })
     }
 
     /// The body of a record.
@@ -310,7 +316,9 @@ impl OpenLayer {
         let members = groups.members(group).map_err(|damage| damaged(segment.name(), damage))?;
         members
             .iter()
-            .map(|number| groups.subscription(number as usize).map_err(|damage| damaged(segment.name(), damage)))
+            .map(|number| {
+                groups.subscription(number as usize).map_err(|damage| damaged(segment.name(), damage))
+            })
             .collect()
     }
 
@@ -319,12 +327,14 @@ impl OpenLayer {
         use crate::catalog::record::present;
         let record = self.record(ordinal)?;
         let skill = record.to_skill(self.body(ordinal, record)?)?;
-        let source_text =
-            if record.has(present::SOURCE) { Some(Arc::from(self.range(ordinal, &record.source)?)) } else { None };
-        let origin = record.has(present::ORIGIN).then(|| Origin {
-            root: record.origin_root.to_string(),
-            path: record.origin_path.to_string(),
-        });
+        let source_text = if record.has(present::SOURCE) {
+            Some(Arc::from(self.range(ordinal, &record.source)?))
+        } else {
+            None
+        };
+        let origin = record
+            .has(present::ORIGIN)
+            .then(|| Origin { root: record.origin_root.to_string(), path: record.origin_path.to_string() });
         let resources = record
             .resources
             .iter()
@@ -347,4 +357,3 @@ impl OpenLayer {
         record.unavailable_json.iter().map(|text| crate::catalog::record::problem_from_json(text)).collect()
     }
 }
-

@@ -43,7 +43,6 @@ pub enum MapMode {
     Memory,
 }
 
-
 impl Default for Options {
     fn default() -> Self {
         Self {

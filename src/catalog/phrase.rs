@@ -40,7 +40,10 @@ fn is_cjk(c: char) -> bool {
 /// longest length that has any.
 ///
 /// Cost: at most words x 96 calls for a request of [`QUERY_BYTES_MAX`] bytes.
-pub(crate) fn longest<'q, T>(normal: &'q str, mut find: impl FnMut(&'q str) -> Vec<T>) -> Option<(usize, Vec<T>)> {
+pub(crate) fn longest<'q, T>(
+    normal: &'q str,
+    mut find: impl FnMut(&'q str) -> Vec<T>,
+) -> Option<(usize, Vec<T>)> {
     let normal = &normal[..normal.floor_char_boundary(QUERY_BYTES_MAX)];
     let words = words(normal);
     let mut best: Option<(usize, Vec<T>)> = None;

@@ -150,63 +150,40 @@ impl Record {
     /// The archived form of an entry.
     pub(crate) fn new(entry: &Entry, compiled: Compiled, spans: &Spans) -> Self {
         let skill = &entry.skill;
-        let mut bits = 0;
-        let mut text = |value: &Option<String>, bit: u32| {
-            if value.is_some() {
-                bits |= bit;
-            }
-            value.clone().unwrap_or_default()
+        let mut bits = Present(0);
+        let (reason, replaced_by) = match &skill.status {
+            Status::Active => (None, &None),
+            Status::Deprecated { reason, replaced_by } => (Some(reason.clone()), replaced_by),
         };
-        let locale = text(&skill.locale, present::LOCALE);
-        let updated_at = text(&skill.updated_at, present::UPDATED_AT);
-        let license = text(&skill.license, present::LICENSE);
-        let author = text(&skill.author, present::AUTHOR);
-        let compatibility = text(&skill.compatibility, present::COMPATIBILITY);
-        let (deprecated_reason, replaced_by) = match &skill.status {
-            Status::Active => (String::new(), String::new()),
-            Status::Deprecated { reason, replaced_by } => {
-                let replaced_by = text(replaced_by, present::REPLACED_BY);
-                (text(&Some(reason.clone()), present::DEPRECATED), replaced_by)
-            }
-        };
-        let (origin_root, origin_path) = match &entry.origin {
-            None => (String::new(), String::new()),
-            Some(origin) => (text(&Some(origin.root.clone()), present::ORIGIN), origin.path.clone()),
-        };
-        let mut list = |value: &Option<Vec<String>>, bit: u32| {
-            if value.is_some() {
-                bits |= bit;
-            }
-            value.clone().unwrap_or_default()
-        };
-        let allowed_tools = list(&skill.allowed_tools, present::ALLOWED_TOOLS);
-        let effective_tools = list(&compiled.effective_tools, present::EFFECTIVE_TOOLS);
-        if spans.source.is_some() {
-            bits |= present::SOURCE;
-        }
+        let root = entry.origin.as_ref().map(|origin| origin.root.clone());
+        bits.note(present::SOURCE, spans.source.is_some());
         Self {
             examples: skill.examples.clone(),
             success_criteria: skill.success_criteria.clone(),
             metadata_json: if skill.metadata.is_empty() { String::new() } else { json_text(&skill.metadata) },
-            parameters_json: if skill.parameters.is_empty() { String::new() } else { json_text(&skill.parameters) },
+            parameters_json: if skill.parameters.is_empty() {
+                String::new()
+            } else {
+                json_text(&skill.parameters)
+            },
             steps_json: if skill.steps.is_empty() { String::new() } else { json_text(&skill.steps) },
             program: compiled.program,
             unavailable_json: compiled.unavailable.iter().map(json_text).collect(),
             resources: resource_records(&skill.resources, &spans.resources),
             derived_from: skill.derived_from.clone(),
             preapproved_tools: skill.preapproved_tools.clone(),
-            allowed_tools,
-            effective_tools,
+            allowed_tools: bits.take(present::ALLOWED_TOOLS, skill.allowed_tools.as_ref()),
+            effective_tools: bits.take(present::EFFECTIVE_TOOLS, compiled.effective_tools.as_ref()),
             apps: skill.apps.iter().map(app_record).collect(),
-            origin_root,
-            origin_path,
-            license,
-            author,
-            compatibility,
-            deprecated_reason,
-            replaced_by,
-            locale,
-            updated_at,
+            origin_root: bits.take(present::ORIGIN, root.as_ref()),
+            origin_path: entry.origin.as_ref().map(|origin| origin.path.clone()).unwrap_or_default(),
+            license: bits.take(present::LICENSE, skill.license.as_ref()),
+            author: bits.take(present::AUTHOR, skill.author.as_ref()),
+            compatibility: bits.take(present::COMPATIBILITY, skill.compatibility.as_ref()),
+            deprecated_reason: bits.take(present::DEPRECATED, reason.as_ref()),
+            replaced_by: bits.take(present::REPLACED_BY, replaced_by.as_ref()),
+            locale: bits.take(present::LOCALE, skill.locale.as_ref()),
+            updated_at: bits.take(present::UPDATED_AT, skill.updated_at.as_ref()),
             aliases: skill.aliases.clone(),
             tags: skill.tags.clone(),
             version: skill.version.clone(),
@@ -216,11 +193,27 @@ impl Record {
             body: spans.body,
             source: spans.source.unwrap_or_default(),
             digest: skill.digest(),
-            present: bits,
             kind: u8::from(skill.kind == Kind::FlowTemplate),
             declared_risk: risk_byte(skill.risk),
             tool_risk: risk_byte(compiled.tool_risk),
+            present: bits.0,
         }
+    }
+}
+
+/// Collects which optional parts are there.
+struct Present(u32);
+
+impl Present {
+    fn note(&mut self, bit: u32, there: bool) {
+        if there {
+            self.0 |= bit;
+        }
+    }
+
+    fn take<T: Clone + Default>(&mut self, bit: u32, value: Option<&T>) -> T {
+        self.note(bit, value.is_some());
+        value.cloned().unwrap_or_default()
     }
 }
 
@@ -343,8 +336,9 @@ fn resource(record: &ArchivedResourceRecord) -> Resource {
 
 /// A problem as a record keeps it; text that is none becomes a problem that says so.
 pub(crate) fn problem_from_json(text: &str) -> Problem {
-    serde_json::from_str(text)
-        .unwrap_or_else(|_| Problem::new("unreadable_reason", "", "the stored reason cannot be read").got(text))
+    serde_json::from_str(text).unwrap_or_else(|_| {
+        Problem::new("unreadable_reason", "", "the stored reason cannot be read").got(text)
+    })
 }
 
 /// Lower-case hexadecimal.
@@ -361,7 +355,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 fn digest_from_hex(text: &str) -> [u8; 32] {
     let mut bytes = [0; 32];
     for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-        *byte = std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok()).unwrap_or(0);
+        *byte =
+            std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok()).unwrap_or(0);
     }
     bytes
 }

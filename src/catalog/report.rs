@@ -112,4 +112,3 @@ pub struct SectionReport {
     /// A reader that does not know it must refuse the file.
     pub required: bool,
 }
-

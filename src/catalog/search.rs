@@ -48,7 +48,10 @@ impl Look {
         for (layer, ordinal, score) in ranked.hits {
             let skill = self.at(layer, ordinal)?;
             let why = why(&skill, query)?;
-            #[expect(clippy::cast_precision_loss, reason = "a score to look at; the ranking is done in integers")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "a score to look at; the ranking is done in integers"
+            )]
             hits.push(Hit { skill, score: score as f32 / SCORE_ONE, why });
         }
         Ok(SearchPage { hits, total: ranked.total, confidence: ranked.confidence })
@@ -65,7 +68,8 @@ impl Look {
         let mut parts = Vec::with_capacity(pieces.len());
         for (piece, sight) in pieces.iter().zip(&sights) {
             let open = &self.state.layers[piece.layer];
-            let segment = open.segments().find(|(_, span)| span.base == piece.base).map(|(segment, _)| segment);
+            let segment =
+                open.segments().find(|(_, span)| span.base == piece.base).map(|(segment, _)| segment);
             let Some(segment) = segment else { continue };
             parts.push(Part {
                 index: self.noting(segment.text())?,

@@ -1,8 +1,10 @@
 //! A validated record, borrowed from a look.
 
+use rkyv::string::ArchivedString;
+
+use crate::catalog::Look;
 use crate::catalog::open::OpenLayer;
 use crate::catalog::record::{ArchivedRecord, effective_risk, present, risk_from_byte, shown_risk};
-use crate::catalog::Look;
 use crate::error::{Problem, Result};
 use crate::model::{Kind, Layer, Risk, Skill, Status};
 
@@ -18,7 +20,10 @@ pub struct SkillRef<'a> {
 
 impl std::fmt::Debug for SkillRef<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SkillRef").field("id", &self.id()).field("layer", &self.layer()).finish_non_exhaustive()
+        f.debug_struct("SkillRef")
+            .field("id", &self.id())
+            .field("layer", &self.layer())
+            .finish_non_exhaustive()
     }
 }
 
@@ -54,18 +59,21 @@ impl<'a> SkillRef<'a> {
     }
 
     /// Topics.
+    #[must_use]
     pub fn tags(&self) -> impl ExactSizeIterator<Item = &'a str> + use<'a> {
-        self.record.tags.iter().map(|tag| tag.as_str())
+        self.record.tags.iter().map(ArchivedString::as_str)
     }
 
     /// Other names.
+    #[must_use]
     pub fn aliases(&self) -> impl ExactSizeIterator<Item = &'a str> + use<'a> {
-        self.record.aliases.iter().map(|alias| alias.as_str())
+        self.record.aliases.iter().map(ArchivedString::as_str)
     }
 
     /// Requests that should reach it.
+    #[must_use]
     pub fn examples(&self) -> impl ExactSizeIterator<Item = &'a str> + use<'a> {
-        self.record.examples.iter().map(|example| example.as_str())
+        self.record.examples.iter().map(ArchivedString::as_str)
     }
 
     /// Risk to show: as declared, else that of its tools, else medium.
@@ -122,9 +130,10 @@ impl<'a> SkillRef<'a> {
     pub fn effective_tools(&self) -> Option<Vec<String>> {
         match self.open.compiled_now(self.ordinal) {
             Some(now) => now.effective_tools.clone(),
-            None => self.record.has(present::EFFECTIVE_TOOLS).then(|| {
-                self.record.effective_tools.iter().map(ToString::to_string).collect()
-            }),
+            None => self
+                .record
+                .has(present::EFFECTIVE_TOOLS)
+                .then(|| self.record.effective_tools.iter().map(ToString::to_string).collect()),
         }
     }
 

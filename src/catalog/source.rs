@@ -83,8 +83,9 @@ pub(crate) fn write(layer: Layer, entries: &[Entry]) -> Vec<u8> {
 /// # Errors
 /// [`StorageError::Damaged`] with the line, if a line is not what [`write`] makes.
 pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Found> {
-    let damaged =
-        |line: usize, detail: String| Error::Storage(StorageError::damaged(file, format!("line {line}: {detail}")));
+    let damaged = |line: usize, detail: String| {
+        Error::Storage(StorageError::damaged(file, format!("line {line}: {detail}")))
+    };
     let mut lines = bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
     let (_, first) = lines.next().ok_or_else(|| damaged(1, "the file is empty".to_owned()))?;
     let head: Head = serde_json::from_slice(first).map_err(|error| damaged(1, error.to_string()))?;
@@ -114,7 +115,11 @@ fn read_line(line: &[u8]) -> Result<Entry, String> {
     let resources: Vec<Arc<[u8]>> =
         line.resources.iter().map(|text| decode(text).map(Arc::from)).collect::<Result<_, _>>()?;
     if resources.len() != reading.skill.resources.len() {
-        return Err(format!("{} resources are listed, {} are there", reading.skill.resources.len(), resources.len()));
+        return Err(format!(
+            "{} resources are listed, {} are there",
+            reading.skill.resources.len(),
+            resources.len()
+        ));
     }
     Ok(Entry { skill: reading.skill, subscriptions: Vec::new(), origin: line.origin, source_text, resources })
 }

@@ -102,7 +102,10 @@ fn shared_ids(layers: &[Arc<OpenLayer>]) -> Result<Vec<Vec<(usize, u32)>>> {
     for (index, layer) in layers.iter().enumerate().filter(|(index, _)| *index != largest) {
         for row in layer.ids()?.rows() {
             for (other_index, other) in layers.iter().enumerate().filter(|(other, _)| *other != index) {
-                let found = other.ids()?.row(row.hash).map_err(|damage| super::open::damaged(other.name(), damage))?;
+                let found = other
+                    .ids()?
+                    .row(row.hash)
+                    .map_err(|damage| super::open::damaged(other.name(), damage))?;
                 if let Some(found) = found {
                     let places = shared.entry(row.hash).or_default();
                     places.push((index, row.ordinal));
@@ -123,7 +126,10 @@ fn shared_ids(layers: &[Arc<OpenLayer>]) -> Result<Vec<Vec<(usize, u32)>>> {
 
 /// The row's ordinal of an id in a layer, visible or not.
 pub(crate) fn ordinal_of(layer: &OpenLayer, id: &str) -> Result<Option<u32>> {
-    let row = layer.ids()?.row(hash128(id.as_bytes())).map_err(|damage| super::open::damaged(layer.name(), damage))?;
+    let row = layer
+        .ids()?
+        .row(hash128(id.as_bytes()))
+        .map_err(|damage| super::open::damaged(layer.name(), damage))?;
     let Some(row) = row else { return Ok(None) };
     Ok((layer.record(row.ordinal)?.id.as_str() == id).then_some(row.ordinal))
 }

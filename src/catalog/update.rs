@@ -55,10 +55,10 @@ impl Catalog {
                 self.inner.dir.announce()?;
                 return Ok(Committed { generation: base.generation, changed: false });
             }
-            match self.publish(layer, &base, next)? {
-                Some(committed) => return Ok(committed),
-                None => tracing::debug!(layer = layer.name(), "the layer changed meanwhile; building again"),
+            if let Some(committed) = self.publish(layer, &base, &next)? {
+                return Ok(committed);
             }
+            tracing::debug!(layer = layer.name(), "the layer changed meanwhile; building again");
         }
         Err(StorageError::Contended { layer: layer.name(), attempts: UPDATE_ATTEMPTS_MAX }.into())
     }
@@ -87,7 +87,12 @@ impl Catalog {
     }
 
     /// Commits a generation on top of `base`; `None` if the base is no longer current.
-    pub(crate) fn publish(&self, layer: Layer, base: &Generation, next: Generation) -> Result<Option<Committed>> {
+    pub(crate) fn publish(
+        &self,
+        layer: Layer,
+        base: &Generation,
+        next: Generation,
+    ) -> Result<Option<Committed>> {
         let keep = self.inner.options.keep_generations as usize;
         let generation = next.generation;
         let outcome = self.inner.dir.commit_then(
@@ -209,13 +214,14 @@ pub(crate) fn folded(loaded: &Loaded) -> Result<Manifest> {
 
 fn set_kept(manifest: &mut Manifest, loaded: &Loaded, mut state: Kept) -> Result<()> {
     for found in &loaded.statements {
-        match Statement::decode(found.kind, &found.payload) {
-            Some(statement) => drop(state.statements.apply(&statement)),
-            None => {
-                let detail = format!("statement {} is of kind {}, which this version does not know", found.seq, found.kind);
-                return Err(StorageError::damaged("revocations", detail).into());
-            }
-        }
+        let Some(statement) = Statement::decode(found.kind, &found.payload) else {
+            let detail = format!(
+                "statement {} is of kind {}, which this version does not know",
+                found.seq, found.kind
+            );
+            return Err(StorageError::damaged("revocations", detail).into());
+        };
+        state.statements.apply(&statement);
     }
     // A damaged ring may have lost a revocation: hide what it could have been about until it is known again.
     state.suspended |= loaded.ring_damage.is_some();
@@ -234,7 +240,9 @@ fn refuse_bundled(layer: Layer) -> Result<()> {
         return Ok(());
     }
     let message = "the bundled layer is part of the program; choose synced, local or learned";
-    Err(Error::InvalidArguments { problems: vec![Problem::new("invalid_layer", "layer", message).got("bundled")] })
+    Err(Error::InvalidArguments {
+        problems: vec![Problem::new("invalid_layer", "layer", message).got("bundled")],
+    })
 }
 
 /// Refuses a set with a skill that breaks a rule of the model, with every problem.
@@ -247,14 +255,26 @@ fn refuse_broken(layer: Layer, entries: &[Entry]) -> Result<()> {
         }
         if entry.resources.len() != entry.skill.resources.len() {
             let message = "the number of resources differs from the bytes that are given";
-            problems.push(Problem::new("missing_resource", format!("{}: resources", entry.skill.id), message));
+            problems.push(Problem::new(
+                "missing_resource",
+                format!("{}: resources", entry.skill.id),
+                message,
+            ));
         }
         if layer == Layer::Synced && entry.subscriptions.is_empty() {
             let message = "a synced skill belongs to at least one subscription; name it";
-            problems.push(Problem::new("missing_field", format!("{}: subscriptions", entry.skill.id), message));
+            problems.push(Problem::new(
+                "missing_field",
+                format!("{}: subscriptions", entry.skill.id),
+                message,
+            ));
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(Error::Rejected { what: format!("the {} layer", layer.name()), problems }) }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Rejected { what: format!("the {} layer", layer.name()), problems })
+    }
 }
 
 impl State {

@@ -137,7 +137,8 @@ fn clear_losers(state: &State, all: &mut [Bits]) {
     for places in &state.shared_ids {
         let visible: Vec<(usize, u32)> =
             places.iter().copied().filter(|(layer, ordinal)| all[*layer].test(*ordinal)).collect();
-        let usable = visible.iter().position(|(layer, ordinal)| state.layers[*layer].available.test(*ordinal));
+        let usable =
+            visible.iter().position(|(layer, ordinal)| state.layers[*layer].available.test(*ordinal));
         let winner = usable.unwrap_or(0);
         for (index, (layer, ordinal)) in visible.iter().enumerate() {
             if index != winner {

@@ -36,7 +36,8 @@ impl<'a> Rights<'a> {
     /// Whether one of these subscriptions grants the caller every skill it brings (single ids of
     /// [`Rights::special_ids`] are decided apart).
     pub(crate) fn grants_all<'s>(&self, mut subscriptions: impl Iterator<Item = &'s str>) -> bool {
-        subscriptions.any(|sub| self.counts(sub) && !matches!(self.document(sub), Some(d) if d.grants != Grants::All))
+        subscriptions
+            .any(|sub| self.counts(sub) && !matches!(self.document(sub), Some(d) if d.grants != Grants::All))
     }
 
     /// Ids for which a rule of a whole subscription is not enough, each once.
@@ -53,7 +54,8 @@ impl<'a> Rights<'a> {
 
     /// Whether the synced skill `id`, brought by these subscriptions, is granted to the caller and not masked.
     pub(crate) fn grants<'s>(&self, mut subscriptions: impl Iterator<Item = &'s str>, id: &str) -> bool {
-        !self.statements.hidden.contains(id) && subscriptions.any(|sub| self.counts(sub) && self.names(sub, id))
+        !self.statements.hidden.contains(id)
+            && subscriptions.any(|sub| self.counts(sub) && self.names(sub, id))
     }
 
     /// Whether `id` is masked in every layer. `subscriptions` are those that bring its synced copy, if there is one.
@@ -96,7 +98,8 @@ mod tests {
     use crate::entitlement::statements::Standing;
 
     fn document(status: Standing, grants: Grants, revoked: &[(&str, u64)]) -> Document {
-        let revoked: BTreeMap<String, u64> = revoked.iter().map(|(id, seq)| ((*id).to_owned(), *seq)).collect();
+        let revoked: BTreeMap<String, u64> =
+            revoked.iter().map(|(id, seq)| ((*id).to_owned(), *seq)).collect();
         Document { ent_seq: 1, status, grants, revoked }
     }
 

@@ -30,8 +30,12 @@ impl LocalStatement {
             return Err(Problem::new("missing_field", field, format!("the {field} is empty; name one")));
         }
         if text.len() > limit {
-            return Err(Problem::new("too_large", field, format!("the {field} is longer than {limit} bytes"))
-                .got(format!("{} bytes", text.len())));
+            return Err(Problem::new(
+                "too_large",
+                field,
+                format!("the {field} is longer than {limit} bytes"),
+            )
+            .got(format!("{} bytes", text.len())));
         }
         if text.chars().any(char::is_control) {
             return Err(Problem::new(
@@ -125,7 +129,9 @@ mod tests {
 
     #[test]
     fn bytes_of_no_known_form_are_none_and_never_panic() {
-        for (kind, payload) in [(0, &b"x"[..]), (9, b""), (REMOVED, b"short"), (REMOVED, &[0xff; 12]), (HIDE, &[0xff])] {
+        for (kind, payload) in
+            [(0, &b"x"[..]), (9, b""), (REMOVED, b"short"), (REMOVED, &[0xff; 12]), (HIDE, &[0xff])]
+        {
             assert_eq!(Statement::decode(kind, payload), None);
         }
     }

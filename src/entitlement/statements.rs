@@ -82,7 +82,9 @@ impl Statements {
                     grants: Grants::All,
                     revoked: BTreeMap::new(),
                 });
-                if *ent_seq <= document.ent_seq || document.revoked.get(id).is_some_and(|known| known >= ent_seq) {
+                if *ent_seq <= document.ent_seq
+                    || document.revoked.get(id).is_some_and(|known| known >= ent_seq)
+                {
                     return false;
                 }
                 document.revoked.insert(id.clone(), *ent_seq);
@@ -135,7 +137,10 @@ mod tests {
         assert!(all.is_active("s"));
         assert!(all.apply(&local(LocalStatement::Revoke("s".into()))));
         assert!(!all.is_active("s"));
-        assert!(!all.apply(&local(LocalStatement::Revoke("s".into()))), "a repeated statement changes nothing");
+        assert!(
+            !all.apply(&local(LocalStatement::Revoke("s".into()))),
+            "a repeated statement changes nothing"
+        );
         assert!(all.apply(&local(LocalStatement::Grant("s".into()))));
         assert!(all.is_active("s"));
     }

@@ -156,8 +156,7 @@ mod tests {
             }
             let expected = f64::from(n) / 1024.0;
             for k in 0..4 {
-                let chi: f64 =
-                    counts.iter().map(|c| (f64::from(c[k]) - expected).powi(2) / expected).sum();
+                let chi: f64 = counts.iter().map(|c| (f64::from(c[k]) - expected).powi(2) / expected).sum();
                 // 1,023 degrees of freedom: mean 1,023, standard deviation 45.
                 assert!((750.0..1300.0).contains(&chi), "family {family}, window {k}: chi square {chi}");
             }

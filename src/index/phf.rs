@@ -189,9 +189,8 @@ impl Buckets {
         let mut taken = Taken::new(keys);
         for bucket in self.by_size()? {
             let members = self.members(bucket);
-            let pilot = (0..PILOTS_MAX).find(|pilot| {
-                taken.take_all(members.iter().map(|(key, _)| slot(*key, *pilot, keys)))
-            })?;
+            let pilot = (0..PILOTS_MAX)
+                .find(|pilot| taken.take_all(members.iter().map(|(key, _)| slot(*key, *pilot, keys))))?;
             pilots[bucket] = pilot;
         }
         let mut free = 0;
@@ -328,7 +327,10 @@ mod tests {
         let hashes = named(1_000_000);
         let begin = std::time::Instant::now();
         let table = PerfectHash::build(&hashes).unwrap();
-        println!("1M keys: {:?}, largest pilot {:?}", begin.elapsed(),
-            table.pilots.iter().filter(|p| **p < super::DIRECT).max());
+        println!(
+            "1M keys: {:?}, largest pilot {:?}",
+            begin.elapsed(),
+            table.pilots.iter().filter(|p| **p < super::DIRECT).max()
+        );
     }
 }

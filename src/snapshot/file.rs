@@ -69,9 +69,10 @@ impl FileBuilder {
             });
         }
         let head = s::head_bytes(count);
-        let total = self.sections.iter().fold(head, |end, (_, _, bytes)| {
-            end.next_multiple_of(s::SECTION_ALIGNMENT) + bytes.len()
-        });
+        let total = self
+            .sections
+            .iter()
+            .fold(head, |end, (_, _, bytes)| end.next_multiple_of(s::SECTION_ALIGNMENT) + bytes.len());
         let mut out = Vec::with_capacity(total);
         out.resize(head, 0);
         self.write_fixed_header(&mut out, total as u64, generation);
@@ -190,7 +191,9 @@ impl SectionFile {
         let unknown = |section: &&Section| section.is_required() && !schema.sections.contains(&section.kind);
         if let Some(section) = self.sections.iter().find(unknown) {
             let kind = section.kind;
-            return Err(self.damaged(format!("section {kind:#x} is required, but this program does not know it")));
+            return Err(
+                self.damaged(format!("section {kind:#x} is required, but this program does not know it"))
+            );
         }
         Ok(())
     }
@@ -292,7 +295,8 @@ fn descriptor(sizes: &[u16]) -> [u8; s::AT_COUNTS - s::AT_DESCRIPTOR] {
     let mut out = [0; s::AT_COUNTS - s::AT_DESCRIPTOR];
     let endian = rkyv::Archived::<u16>::from(1_u16);
     // An archived u16 of 1 has its first byte set only if archives are little-endian.
-    let little = u8::from(rkyv::to_bytes::<rkyv::rancor::Failure>(&1_u16).is_ok_and(|b| b.first() == Some(&1)));
+    let little =
+        u8::from(rkyv::to_bytes::<rkyv::rancor::Failure>(&1_u16).is_ok_and(|b| b.first() == Some(&1)));
     let pointer = u8::try_from(size_of::<rkyv::primitive::ArchivedUsize>()).unwrap_or_default();
     let align = u8::try_from(align_of::<rkyv::Archived<u64>>()).unwrap_or_default();
     let count = u8::try_from(sizes.len().min(s::SIZES_MAX)).unwrap_or_default();

@@ -128,7 +128,8 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Every file that a generation reaches.
     pub(crate) fn files(&self) -> impl Iterator<Item = &FileRef> {
-        let generations = self.layers.values().flat_map(|layer| [&layer.current].into_iter().chain(&layer.history));
+        let generations =
+            self.layers.values().flat_map(|layer| [&layer.current].into_iter().chain(&layer.history));
         generations.flat_map(|generation| generation.files.iter().chain(&generation.source))
     }
 
@@ -148,7 +149,10 @@ impl Manifest {
             let mut last = layer.current.generation;
             for generation in &layer.history {
                 if generation.generation >= last {
-                    return Err(format!("generations of {name} are out of order at {}", generation.generation));
+                    return Err(format!(
+                        "generations of {name} are out of order at {}",
+                        generation.generation
+                    ));
                 }
                 last = generation.generation;
             }

@@ -37,7 +37,11 @@ fn a_truncated_flipped_foreign_or_missing_local_file_is_rebuilt_from_the_source(
         for index in 0..2 {
             let dir = tempfile::tempdir().unwrap();
             let data = dir.path().join("data");
-            put(&open(&data), Layer::Local, &[knowledge("camera", "Take a picture."), knowledge("maps", "Find.")]);
+            put(
+                &open(&data),
+                Layer::Local,
+                &[knowledge("camera", "Take a picture."), knowledge("maps", "Find.")],
+            );
             let files = segments(&data, "local-");
             assert_eq!(files.len(), 2);
             harm(&files[index]);
@@ -63,7 +67,10 @@ fn a_damaged_synced_layer_goes_back_to_its_previous_generation() {
     }
     let catalog = open(&data);
     assert_eq!(ids(&catalog), ["one"]);
-    assert!(segments(&data, "synced-").iter().any(|path| path.extension().unwrap() == "bad"), "kept for a look");
+    assert!(
+        segments(&data, "synced-").iter().any(|path| path.extension().unwrap() == "bad"),
+        "kept for a look"
+    );
 }
 
 #[test]
@@ -72,9 +79,9 @@ fn a_record_damaged_under_an_open_catalog_is_an_error_once_and_then_healed() {
     let data = dir.path().join("data");
     put(&open(&data), Layer::Local, &[knowledge("camera", "Take a picture with the camera app.")]);
     let needle = b"Take a picture with the camera app.";
-    let file = segments(&data, "local-").into_iter().find(|path| {
-        fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle)
-    });
+    let file = segments(&data, "local-")
+        .into_iter()
+        .find(|path| fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle));
     let path = file.unwrap();
     overwrite(&path, |bytes| {
         let at = bytes.windows(needle.len()).rposition(|window| window == needle).unwrap();

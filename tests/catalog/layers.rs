@@ -9,7 +9,11 @@ fn a_local_skill_is_found_by_every_query_and_survives_a_reopen() {
     let dir = tempfile::tempdir().unwrap();
     let catalog = open(dir.path());
     assert!(catalog.view(Narrowing::default()).pin().unwrap().is_empty());
-    put(&catalog, Layer::Local, &[knowledge("camera", "Take a picture."), knowledge("maps", "Find a place.")]);
+    put(
+        &catalog,
+        Layer::Local,
+        &[knowledge("camera", "Take a picture."), knowledge("maps", "Find a place.")],
+    );
     drop(catalog);
     let catalog = open(dir.path());
     assert_eq!(ids(&catalog), ["camera", "maps"]);
@@ -117,7 +121,11 @@ fn filters_narrow_lists_and_searches() {
     let catalog = open(dir.path());
     let mut tagged = knowledge("tagged", "Share a picture.");
     tagged.skill.tags = vec!["Photo Album".into()];
-    put(&catalog, Layer::Local, &[tagged, flow("flow", "list_devices"), deprecated(knowledge("old", "Share a picture."))]);
+    put(
+        &catalog,
+        Layer::Local,
+        &[tagged, flow("flow", "list_devices"), deprecated(knowledge("old", "Share a picture."))],
+    );
     let mut view = catalog.view(Narrowing::default());
     let pin = view.pin().unwrap();
     let list = |filter: Filter| {
@@ -126,12 +134,17 @@ fn filters_narrow_lists_and_searches() {
     };
     assert_eq!(list(Filter { tag: Some("photo  album".into()), ..Filter::default() }), "tagged");
     assert_eq!(list(Filter { tag: Some("none".into()), ..Filter::default() }), "");
-    assert_eq!(list(Filter { kind: Some(repertoire::model::Kind::FlowTemplate), ..Filter::default() }), "flow");
+    assert_eq!(
+        list(Filter { kind: Some(repertoire::model::Kind::FlowTemplate), ..Filter::default() }),
+        "flow"
+    );
     assert_eq!(list(Filter { layer: Some(Layer::Synced), ..Filter::default() }), "");
     let hits = pin.search("share a picture", &Filter::default(), 5).unwrap().hits;
     let found: Vec<_> = hits.iter().map(|hit| hit.skill.id()).collect();
     assert_eq!(found, ["tagged", "old"], "deprecated skills come after active ones");
-    assert!(hits[0].why.iter().any(|why| why.field == "description" && why.words.contains(&"picture".to_owned())));
+    assert!(
+        hits[0].why.iter().any(|why| why.field == "description" && why.words.contains(&"picture".to_owned()))
+    );
 }
 
 #[test]
@@ -160,7 +173,8 @@ fn an_update_with_broken_skills_names_all_of_them_and_changes_nothing() {
     let error = catalog.update(Layer::Local, &mut |_| Ok(Some(vec![a.clone(), b.clone()]))).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("a: name") && text.contains("b: tags"), "{text}");
-    let twice = catalog.update(Layer::Local, &mut |_| Ok(Some(vec![knowledge("x", "X."), knowledge("x", "Y.")])));
+    let twice =
+        catalog.update(Layer::Local, &mut |_| Ok(Some(vec![knowledge("x", "X."), knowledge("x", "Y.")])));
     assert!(matches!(twice, Err(Error::Rejected { .. })));
     assert!(catalog.update(Layer::Bundled, &mut |_| Ok(Some(Vec::new()))).is_err());
     assert_eq!(ids(&catalog), ["one"]);

@@ -22,7 +22,8 @@ pub fn flow(id: &str, tool: &str) -> Entry {
     let mut entry = knowledge(id, "A flow for tests.");
     entry.skill.kind = Kind::FlowTemplate;
     entry.skill.content = String::new();
-    entry.skill.steps = vec![Step { tool: tool.to_owned(), args_template: Map::new(), note: None, optional: false }];
+    entry.skill.steps =
+        vec![Step { tool: tool.to_owned(), args_template: Map::new(), note: None, optional: false }];
     entry
 }
 
@@ -65,7 +66,8 @@ pub fn sees(catalog: &Catalog, id: &str) -> bool {
     let looked_up = pin.lookup(id).expect("lookup").iter().any(|skill| skill.id() == id);
     let prefixed = pin.prefix(id, 10).expect("prefix").iter().any(|skill| skill.id() == id);
     let near = pin.fuzzy(id, 10).expect("fuzzy").iter().any(|skill| skill.id() == id);
-    let found = pin.search(id, &Filter::default(), 10).expect("search").hits.iter().any(|hit| hit.skill.id() == id);
+    let found =
+        pin.search(id, &Filter::default(), 10).expect("search").hits.iter().any(|hit| hit.skill.id() == id);
     let answer = pin.match_request(id).expect("match");
     let matched = answer.skill.is_some_and(|skill| skill.id() == id);
     let all = [got, listed, looked_up, prefixed, near, found, matched];

@@ -202,14 +202,18 @@ fn page_count(parts: &[Part<'_>]) -> usize {
 fn idf(visible: u32, frequency: u32) -> u32 {
     let (all, with) = (f64::from(visible), f64::from(frequency));
     let value = (1.0 + (all - with + 0.5) / (with + 0.5)).ln() * 256.0;
-    (1..=16).rev().map(|bit| 1u32 << bit).fold(1, |sum, bit| if f64::from(sum + bit) <= value { sum + bit } else { sum })
+    (1..=16)
+        .rev()
+        .map(|bit| 1u32 << bit)
+        .fold(1, |sum, bit| if f64::from(sum + bit) <= value { sum + bit } else { sum })
 }
 
 /// Visible documents among a term's postings.
 fn count(page: &Page<'_>, place: Place, part: &Part<'_>) -> u32 {
     let (docs, _) = page.postings(place);
     let postings = docs.len() / 2;
-    let visible = (0..postings).filter(|&at| bit(part.visible, page.base + u32::from(u16_in(docs, at)))).count();
+    let visible =
+        (0..postings).filter(|&at| bit(part.visible, page.base + u32::from(u16_in(docs, at)))).count();
     u32::try_from(visible).unwrap_or(0)
 }
 
@@ -228,7 +232,8 @@ fn scan(page: &Page<'_>, number: u32, part: &Part<'_>, first: usize, scratch: &m
     for (doc, score) in (0..page.docs).zip(scores.iter_mut()) {
         let value = std::mem::take(score);
         let global = page.base + doc;
-        if value == 0 || !bit(part.visible, global) || part.filter.is_some_and(|filter| !bit(filter, global)) {
+        if value == 0 || !bit(part.visible, global) || part.filter.is_some_and(|filter| !bit(filter, global))
+        {
             continue;
         }
         total += 1;
@@ -247,9 +252,12 @@ mod tests {
     #[test]
     fn hidden_documents_are_not_found_and_deprecated_ones_come_last() {
         let mut builder = TextBuilder::new();
-        for (id, name, deprecated) in
-            [("a", "Open the camera", true), ("b", "Camera flash settings", false), ("c", "打开相机", false), ("d", "camera", false)]
-        {
+        for (id, name, deprecated) in [
+            ("a", "Open the camera", true),
+            ("b", "Camera flash settings", false),
+            ("c", "打开相机", false),
+            ("d", "camera", false),
+        ] {
             builder.add(&Fields { id, name, deprecated, ..Fields::default() });
         }
         let bytes = builder.finish();
@@ -259,7 +267,11 @@ mod tests {
             let bits = [visible];
             let sight = Sight::new(&bits, index.docs());
             let parts = [Part { index, visible: &bits, sight: &sight, filter: None }];
-            search(&parts, query, 10, &|a, b| a.cmp(&b), &mut scratch).hits.iter().map(|hit| hit.doc).collect()
+            search(&parts, query, 10, &|a, b| a.cmp(&b), &mut scratch)
+                .hits
+                .iter()
+                .map(|hit| hit.doc)
+                .collect()
         };
         assert_eq!(ask("Cameras", 0b1111), [3, 1, 0]);
         assert_eq!(ask("Cameras", 0b0111), [1, 0]);

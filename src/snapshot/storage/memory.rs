@@ -404,7 +404,10 @@ impl StorageFile for MemoryFile {
             if !content.mapped {
                 content.mapped = true;
                 for (word, bytes) in self.node.page.iter().zip(content.visible.chunks_exact(8)) {
-                    word.store(bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word)), Ordering::SeqCst);
+                    word.store(
+                        bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word)),
+                        Ordering::SeqCst,
+                    );
                 }
             }
             let alive = writable.then(|| Arc::clone(&self.storage.process.alive));
