@@ -303,6 +303,7 @@ fn directory(
             record_len: *length,
             record_offset: *offset,
             record_crc32c: *crc,
+            reserved: [0; 5],
         })
         .collect();
     let mut order: Vec<u32> = (0..doc_number(entries.len())).collect();

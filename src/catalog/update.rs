@@ -91,7 +91,7 @@ impl Catalog {
         &self,
         layer: Layer,
         base: &Generation,
-        next: Generation,
+        next: &Generation,
     ) -> Result<Option<Committed>> {
         let keep = self.inner.options.keep_generations as usize;
         let generation = next.generation;
