@@ -1,5 +1,6 @@
 //! Repertoire: an embedded skill catalog for agents that operate phones.
 
+pub mod bundled;
 pub mod catalog;
 pub mod entitlement;
 pub mod error;

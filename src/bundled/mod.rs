@@ -80,7 +80,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::flow;
     use crate::model::{Kind, normalise};
+    use crate::tools::ToolRegistry;
 
     #[test]
     fn every_starter_skill_is_read_without_a_problem_or_a_warning() {
@@ -126,13 +128,42 @@ mod tests {
     #[test]
     fn no_alias_is_a_command_that_needs_no_skill() {
         let commands = [
-            "back", "go back", "press back", "home", "go home", "recents", "recent apps", "scroll", "scroll up", "scroll down",
-            "swipe left", "swipe right", "\u{8FD4}\u{56DE}", "\u{540E}\u{9000}", "\u{4E3B}\u{5C4F}\u{5E55}",
+            "back",
+            "go back",
+            "press back",
+            "home",
+            "go home",
+            "recents",
+            "recent apps",
+            "scroll",
+            "scroll up",
+            "scroll down",
+            "swipe left",
+            "swipe right",
+            "\u{8FD4}\u{56DE}",
+            "\u{540E}\u{9000}",
+            "\u{4E3B}\u{5C4F}\u{5E55}",
         ];
         for Entry { skill, .. } in entries() {
             for alias in &skill.aliases {
                 assert!(!commands.contains(&normalise(alias).as_str()), "{}: {alias}", skill.id);
             }
+        }
+    }
+
+    #[test]
+    fn every_starter_skill_is_right_against_the_built_in_tools() {
+        let registry = ToolRegistry::builtin();
+        for Entry { skill, .. } in entries() {
+            let compiled = flow::compile(&skill, &registry);
+            assert!(compiled.unavailable.is_empty(), "{}: {:?}", skill.id, compiled.unavailable);
+            assert!(compiled.warnings.is_empty(), "{}: {:?}", skill.id, compiled.warnings);
+            let declared = skill.risk;
+            assert!(
+                declared.is_none() || declared >= compiled.tool_risk,
+                "{}: risk below its tools",
+                skill.id
+            );
         }
     }
 
