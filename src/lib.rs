@@ -1,6 +1,6 @@
 //! Repertoire: an embedded skill catalog for agents that operate phones.
 
-mod bundled;
+pub mod bundled;
 pub mod catalog;
 pub mod entitlement;
 pub mod error;

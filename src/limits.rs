@@ -131,8 +131,6 @@ pub const UPDATE_ATTEMPTS_MAX: u32 = 8;
 pub const REASON_CHARS_MAX: usize = 1_024;
 /// Most ids in `derived_from`.
 pub const DERIVED_FROM_MAX: usize = 64;
-/// Longest tool name in a step.
-pub const TOOL_NAME_CHARS_MAX: usize = 128;
 /// Longest media type of a resource.
 pub const MEDIA_TYPE_CHARS_MAX: usize = 128;
 /// Most compiled patterns that a process keeps.
