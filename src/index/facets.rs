@@ -18,7 +18,8 @@ use crate::index::le::{Cutter, U32s, put_u32s, size_u32};
 use crate::index::sections::{BuildError, Damaged, SectionKind};
 
 const DAMAGED_WORD: Damaged = Damaged::new(SectionKind::Facets, "a tag or app is not where its offset says");
-const DAMAGED_DOCS: Damaged = Damaged::new(SectionKind::Facets, "a list of documents is not where its offset says");
+const DAMAGED_DOCS: Damaged =
+    Damaged::new(SectionKind::Facets, "a list of documents is not where its offset says");
 
 /// What every document has one of. The numbers of values are the catalog's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,7 +225,13 @@ mod tests {
 
     fn facets(docs: &[Doc]) -> Vec<Facet<'_>> {
         docs.iter()
-            .map(|(kind, risk, status, tags, apps)| Facet { kind: *kind, risk: *risk, status: *status, tags, apps })
+            .map(|(kind, risk, status, tags, apps)| Facet {
+                kind: *kind,
+                risk: *risk,
+                status: *status,
+                tags,
+                apps,
+            })
             .collect()
     }
 

@@ -18,7 +18,8 @@ use crate::index::bits::Bits;
 use crate::index::le::{Cutter, U32s, put_u32s, size_u32};
 use crate::index::sections::{BuildError, Damaged, SectionKind};
 
-const DAMAGED_TEXT: Damaged = Damaged::new(SectionKind::Groups, "a subscription is not where its offset says");
+const DAMAGED_TEXT: Damaged =
+    Damaged::new(SectionKind::Groups, "a subscription is not where its offset says");
 const DAMAGED_GROUP: Damaged = Damaged::new(SectionKind::Groups, "a group points beyond its table");
 
 /// The order of documents that makes groups contiguous: sets compare by their subscriptions, one after the other.
@@ -138,8 +139,7 @@ impl<'a> Groups<'a> {
         base: u32,
         mut allowed: impl FnMut(&[&str]) -> bool,
     ) -> Result<(), Damaged> {
-        let names =
-            (0..self.subscriptions()).map(|i| self.subscription(i)).collect::<Result<Vec<_>, _>>()?;
+        let names = (0..self.subscriptions()).map(|i| self.subscription(i)).collect::<Result<Vec<_>, _>>()?;
         let mut set = Vec::new();
         for group in 0..self.len() {
             set.clear();

@@ -44,9 +44,7 @@ impl Row {
     /// Decodes a row. Cost: eleven loads from one cache line; those not used are left out by the compiler.
     #[inline]
     fn read(bytes: &[u8; ROW_BYTES]) -> Self {
-        let word = |i: usize| {
-            bytes.as_chunks::<4>().0.get(i).map_or(0, |b| u32::from_le_bytes(*b))
-        };
+        let word = |i: usize| bytes.as_chunks::<4>().0.get(i).map_or(0, |b| u32::from_le_bytes(*b));
         let long = |i: usize| u64::from(word(i)) | (u64::from(word(i + 1)) << 32);
         Self {
             hash: u128::from(long(0)) | (u128::from(long(2)) << 64),
@@ -264,7 +262,10 @@ mod tests {
                 // The next id depends on this answer: latency, not throughput.
                 at = (at * 7 + 13 + (row.record_len as usize & 1)) % ids.len();
             }
-            println!("{n} ids: {:.1} ns a look-up ({sum})", begin.elapsed().as_secs_f64() * 1e9 / f64::from(rounds));
+            println!(
+                "{n} ids: {:.1} ns a look-up ({sum})",
+                begin.elapsed().as_secs_f64() * 1e9 / f64::from(rounds)
+            );
         }
     }
 }

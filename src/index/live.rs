@@ -12,7 +12,6 @@ use crate::index::bits::{Bits, words_for};
 use crate::index::le::{Cutter, U64s, put_u32s, size_u32};
 use crate::index::sections::{BuildError, Damaged, SectionKind};
 
-
 /// Most segments of a layer.
 const SEGMENTS_MAX: usize = 16;
 /// Ordinals of a layer stay below this: they share a `u32` with a kind of entry.
@@ -42,7 +41,11 @@ pub(crate) fn spans(docs: &[u32]) -> Result<Vec<Span>, BuildError> {
         let end = u64::from(base) + u64::from(*docs);
         if end > u64::from(ORDINALS_MAX) {
             let found = usize::try_from(end).unwrap_or(usize::MAX);
-            return Err(BuildError::TooLarge { what: "the number of documents", found, limit: ORDINALS_MAX as usize });
+            return Err(BuildError::TooLarge {
+                what: "the number of documents",
+                found,
+                limit: ORDINALS_MAX as usize,
+            });
         }
         spans.push(Span { base, docs: *docs });
         base = (base + docs).next_multiple_of(u64::BITS);

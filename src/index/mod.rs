@@ -33,4 +33,3 @@ pub(crate) mod live;
 pub(crate) mod names;
 pub(crate) mod phf;
 pub(crate) mod sections;
-

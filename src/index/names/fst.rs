@@ -124,7 +124,18 @@ impl<'a> Fst<'a> {
         } else {
             (None, rest)
         };
-        Some(Node { count, last, only: 0, next: false, inputs, targets, outputs, target_size, output_size, begin })
+        Some(Node {
+            count,
+            last,
+            only: 0,
+            next: false,
+            inputs,
+            targets,
+            outputs,
+            target_size,
+            output_size,
+            begin,
+        })
     }
 
     fn sizes(&self, at: usize) -> Option<(usize, usize)> {

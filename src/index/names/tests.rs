@@ -8,7 +8,8 @@ const KINDS: [KeyKind; 4] = [KeyKind::Id, KeyKind::Name, KeyKind::Alias, KeyKind
 
 fn uses() -> impl Strategy<Value = Vec<(String, Entry)>> {
     let key = prop_oneof!["[ab]{1,12}", "[a-c]{1,4}", "[打开abé]{1,5}", "open the [a-c]{1,3}"];
-    let one = (key, 0_usize..4, 0_u32..90).prop_map(|(key, kind, number)| (key, Entry { kind: KINDS[kind], number }));
+    let one = (key, 0_usize..4, 0_u32..90)
+        .prop_map(|(key, kind, number)| (key, Entry { kind: KINDS[kind], number }));
     proptest::collection::vec(one, 0..120)
 }
 
@@ -140,13 +141,15 @@ fn a_very_long_request_finds_nothing_quickly() {
 /// Ten thousand skills with a name, an id and two aliases each, of words.
 fn measured_uses() -> Vec<(String, Entry)> {
     let words = [
-        "open", "close", "share", "photo", "camera", "wifi", "settings", "message", "send", "map", "route", "browser",
-        "search", "music", "play", "alarm", "calendar", "contact", "battery", "screen", "night", "mode", "video",
+        "open", "close", "share", "photo", "camera", "wifi", "settings", "message", "send", "map", "route",
+        "browser", "search", "music", "play", "alarm", "calendar", "contact", "battery", "screen", "night",
+        "mode", "video",
     ];
     let mut uses = Vec::new();
     let mut state = 1_u64;
     for number in 0..10_000 {
-        for (kind, count) in [(KeyKind::Id, 3), (KeyKind::Name, 4), (KeyKind::Alias, 3), (KeyKind::Alias, 2)] {
+        for (kind, count) in [(KeyKind::Id, 3), (KeyKind::Name, 4), (KeyKind::Alias, 3), (KeyKind::Alias, 2)]
+        {
             let mut key = String::new();
             for _ in 0..count {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -188,7 +191,9 @@ fn measure_prefix_and_fuzzy() {
     let begin = std::time::Instant::now();
     for probe in &probes {
         let from = (std::ops::Bound::Included(probe.as_str()), std::ops::Bound::Unbounded);
-        for (key, number) in map.range::<str, _>(from).take_while(|(key, _)| key.starts_with(probe.as_str())).take(10) {
+        for (key, number) in
+            map.range::<str, _>(from).take_while(|(key, _)| key.starts_with(probe.as_str())).take(10)
+        {
             sum += u64::from(*number) + key.len() as u64;
         }
     }
@@ -201,7 +206,10 @@ fn measure_prefix_and_fuzzy() {
             typo[key.len() / 2] = 'x';
             found += names.fuzzy(&typo.into_iter().collect::<String>(), distance).unwrap().len();
         }
-        println!("fuzzy {distance}: {:?} each, {found} found", begin.elapsed() / u32::try_from(uses.len() / 97 + 1).unwrap());
+        println!(
+            "fuzzy {distance}: {:?} each, {found} found",
+            begin.elapsed() / u32::try_from(uses.len() / 97 + 1).unwrap()
+        );
     }
     println!("{sum}");
 }
