@@ -50,7 +50,7 @@ pub(super) fn collect_locked(storage: &dyn Storage, manifest: &Manifest) -> Resu
             NameKind::Segment | NameKind::Source if !reachable.contains(name.as_str()) => {
                 match retired.get(name.as_str()) {
                     // A writer that uses an old file again touches it first: then it is young, not retired.
-                    Some(at_ms) if found.modified_ms <= *at_ms => now_ms.saturating_sub(*at_ms) >= RETIRED_GRACE_MS,
+                    Some(at_ms) if found.modified_ms < *at_ms => now_ms.saturating_sub(*at_ms) >= RETIRED_GRACE_MS,
                     _ => age_ms >= UNCOMMITTED_GRACE_MS,
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -79,8 +79,6 @@ pub(super) struct Inner {
     poison: OnceLock<String>,
     /// Names were created that `sync_dir` has not made durable yet.
     pub(super) names_pending: AtomicBool,
-    /// Numbers for temporary names.
-    temporary: AtomicU64,
 }
 
 impl DataDir {
@@ -107,7 +105,6 @@ impl DataDir {
             cache: Mutex::new(Cache::default()),
             poison: OnceLock::new(),
             names_pending: AtomicBool::new(false),
-            temporary: AtomicU64::new(0),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -268,8 +265,8 @@ impl DataDir {
     /// keeps it.
     fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), StorageError> {
         let storage = &self.inner.storage;
-        let number = self.inner.temporary.fetch_add(1, Ordering::Relaxed);
-        let temporary = format!("{name}.{}-{number}.tmp", self.inner.pid);
+        // Not numbered by process: a process of the same number may have been killed here before.
+        let temporary = format!("{name}.{:016x}.tmp", epoch::random_word());
         let file = storage
             .open(&temporary, OpenMode::CreateNew(MODE_IMMUTABLE))
             .map_err(|error| self.failed("create", &temporary, error))?;
