@@ -4,6 +4,8 @@ pub mod catalog;
 pub mod entitlement;
 pub mod error;
 pub mod flow;
+pub mod import;
+pub mod intake;
 pub mod limits;
 pub mod model;
 pub mod tools;
