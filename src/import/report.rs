@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::error::Problem;
-use crate::model::Entry;
+use crate::flow::compile;
+use crate::model::{Entry, Kind};
+use crate::tools::ToolRegistry;
 
 /// A file as intake hands it to a reader.
 #[derive(Clone, Debug)]
@@ -53,13 +55,25 @@ pub struct SkillReport {
     pub result: Result<Entry, Vec<Problem>>,
     /// What was accepted with a warning.
     pub warnings: Vec<Problem>,
+    /// Why the skill cannot be used with the tools that there are; it is kept all the same.
+    pub unavailable: Vec<Problem>,
 }
 
 impl SkillReport {
+    /// Adds what the tools of the deployment say about the skill: warnings, and reasons why it is unavailable.
+    pub fn judge(&mut self, registry: &ToolRegistry) {
+        let Ok(entry) = &self.result else { return };
+        if entry.skill.kind == Kind::FlowTemplate || entry.skill.allowed_tools.is_some() {
+            let compiled = compile(&entry.skill, registry);
+            self.unavailable = compiled.unavailable;
+            self.warnings.extend(compiled.warnings);
+        }
+    }
+
     /// A refusal.
     #[must_use]
     pub fn refused(id: Option<String>, problems: Vec<Problem>) -> Self {
-        Self { id, result: Err(problems), warnings: Vec::new() }
+        Self { id, result: Err(problems), warnings: Vec::new(), unavailable: Vec::new() }
     }
 }
 

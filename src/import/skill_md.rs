@@ -88,7 +88,7 @@ fn finish(mut draft: Draft, file: &FileContext<'_>) -> SkillReport {
     }
     let id = (!entry.skill.id.is_empty()).then(|| entry.skill.id.clone());
     if !draft.problems.is_empty() {
-        return SkillReport { id, result: Err(draft.problems), warnings: draft.warnings };
+        return SkillReport { warnings: draft.warnings, ..SkillReport::refused(id, draft.problems) };
     }
     draft.warnings.extend(entry.skill.advice().into_iter().map(|problem| placed(problem, &draft.places)));
     if has_markup(&entry.skill.description) {
@@ -96,11 +96,10 @@ fn finish(mut draft: Draft, file: &FileContext<'_>) -> SkillReport {
         let problem = Problem::new("markup_in_description", "description", message);
         draft.warnings.push(placed(problem, &draft.places));
     }
-    let shadows = shadowing_aliases(&entry.skill);
-    draft.warnings.extend(shadows.map(|problem| draft.places.iter().find(|(field, _)| *field == "aliases")
-        .map_or_else(|| problem.clone(), |(_, place)| place.mark(problem.clone()))).collect::<Vec<_>>());
+    let aliases_at = draft.places.iter().find(|(field, _)| *field == "aliases").map_or(Position::START, |place| place.1);
+    draft.warnings.extend(shadowing_aliases(&entry.skill).map(|problem| aliases_at.mark(problem)));
     entry.source_text = Some(Arc::from(file.bytes));
-    SkillReport { id, result: Ok(entry), warnings: draft.warnings }
+    SkillReport { id, result: Ok(entry), warnings: draft.warnings, unavailable: Vec::new() }
 }
 
 /// One warning for each alias that is a whole device command, and so never reaches the skill.
