@@ -105,3 +105,11 @@ pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub const REGISTRY_TOOLS_MAX: usize = 4_096;
 /// Largest tool registry file.
 pub const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Longest reason of a deprecation.
+pub const REASON_CHARS_MAX: usize = 1_024;
+/// Most ids in `derived_from`.
+pub const DERIVED_FROM_MAX: usize = 64;
+/// Longest tool name in a step.
+pub const TOOL_NAME_CHARS_MAX: usize = 128;
+/// Longest media type of a resource.
+pub const MEDIA_TYPE_CHARS_MAX: usize = 128;
