@@ -113,3 +113,11 @@ pub const DERIVED_FROM_MAX: usize = 64;
 pub const TOOL_NAME_CHARS_MAX: usize = 128;
 /// Longest media type of a resource.
 pub const MEDIA_TYPE_CHARS_MAX: usize = 128;
+/// Most compiled patterns that a process keeps.
+pub const PATTERNS_CACHED_MAX: usize = 256;
+/// Deepest JSON Schema, and deepest value checked against one.
+pub const SCHEMA_DEPTH_MAX: usize = 32;
+/// Most problems that one check against a schema reports.
+pub const SCHEMA_PROBLEMS_MAX: usize = 256;
+/// Longest tool or argument name.
+pub const TOOL_NAME_CHARS_MAX: usize = 128;
