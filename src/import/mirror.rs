@@ -60,6 +60,20 @@ pub enum Outcome {
     Rejected,
 }
 
+impl Outcome {
+    /// Name as reports show it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Changed => "changed",
+            Self::Unchanged => "unchanged",
+            Self::Removed => "removed",
+            Self::Rejected => "rejected",
+        }
+    }
+}
+
 /// One line of the report.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -96,15 +96,6 @@ pub(crate) enum Refusal {
     Final(Problem),
 }
 
-impl Refusal {
-    /// The problem to report.
-    pub(crate) fn into_problem(self) -> Problem {
-        match self {
-            Self::Invalid(problem) | Self::Final(problem) => problem,
-        }
-    }
-}
-
 /// Reads one YAML document; `None` if it holds nothing. Positions count from the first line of `text`.
 pub(crate) fn parse(text: &str) -> Result<Option<Node>, Refusal> {
     let mut builder = Builder::default();

@@ -24,7 +24,10 @@ pub(crate) fn read(found: &Found, root: &Path, registry: &ToolRegistry, keep_byt
         Shape::MaybeWorkflow => maybe_workflow(found, registry)?,
     };
     for skill in &mut report.skills {
-        skill.judge(registry);
+        // A SKILL.md that names an unknown tool was refused; JSON is kept and told.
+        if found.shape != Shape::Markdown {
+            skill.judge(registry);
+        }
         if let (Ok(entry), false) = (&mut skill.result, keep_bytes) {
             entry.source_text = None;
             entry.resources = Vec::new();

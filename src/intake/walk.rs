@@ -69,7 +69,7 @@ pub(crate) fn shape_in_folder(name: &str) -> Option<Shape> {
 
 /// Searches a folder whose real path is `root`.
 pub(crate) fn search(root: &Path) -> Search {
-    let mut walker = Walker { root, search: Search { complete: true, ..Search::default() }, ..Walker::new(root) };
+    let mut walker = Walker::new(root);
     walker.run();
     walker.search
 }
@@ -103,7 +103,7 @@ impl<'r> Walker<'r> {
         let first = Folder { real: root.to_owned(), path: String::new(), depth: 0 };
         Self {
             root,
-            search: Search::default(),
+            search: Search { complete: true, ..Search::default() },
             stack: vec![first],
             links: Vec::new(),
             visited: HashSet::new(),
