@@ -187,7 +187,7 @@ fn json_list(text: &str) -> Option<Vec<String>> {
 }
 
 /// Whether common YAML readers take a plain scalar for a number, a boolean or a date.
-fn looks_typed(text: &str) -> bool {
+pub(crate) fn looks_typed(text: &str) -> bool {
     let word = text.to_ascii_lowercase();
     if matches!(word.as_str(), "true" | "false" | "yes" | "no" | "on" | "off" | ".nan") {
         return true;

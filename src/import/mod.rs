@@ -13,6 +13,7 @@
 //! Invariant: nothing here does input or output, and no front matter that cannot be read becomes a skill.
 
 mod agent;
+mod export;
 mod fence;
 mod fields;
 mod front;
@@ -31,6 +32,7 @@ mod tree;
 mod v2;
 mod workflow;
 
+pub use export::{Exported, agent_skill_md, json, skill_md_v2, verbatim};
 pub use json::{read_json, read_json_lines};
 pub use mirror::{MirrorOptions, Outcome, Plan, RootReading, SkillOutcome, plan};
 pub use report::{FileContext, FileReport, Format, SkillReport};

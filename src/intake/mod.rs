@@ -7,6 +7,7 @@
 //!
 //! Invariant: nothing outside the imported roots is read, nothing outside the given folder is written.
 
+mod export;
 mod file;
 mod report;
 mod resources;
@@ -23,6 +24,7 @@ use crate::intake::walk::{Found, Search, Shape};
 use crate::model::{Entry, Layer, check_id};
 use crate::tools::ToolRegistry;
 
+pub use export::{ExportFormat, ExportLine, ExportReport, export};
 pub use report::{Counts, ImportReport, Rejection, ReportLine, full_json};
 
 /// Most threads that read files.
