@@ -5,6 +5,8 @@ pub mod catalog;
 pub mod entitlement;
 pub mod error;
 pub mod flow;
+pub mod import;
+pub mod intake;
 pub(crate) mod index;
 pub mod limits;
 pub mod model;
