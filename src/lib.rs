@@ -5,6 +5,8 @@ pub mod entitlement;
 pub mod error;
 pub mod flow;
 pub mod limits;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod model;
 pub mod tools;
 
