@@ -9,6 +9,8 @@ pub mod import;
 pub mod intake;
 pub(crate) mod index;
 pub mod limits;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod model;
 mod snapshot;
 pub mod tools;
