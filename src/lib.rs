@@ -5,8 +5,13 @@ pub mod catalog;
 pub mod entitlement;
 pub mod error;
 pub mod flow;
+pub(crate) mod index;
 pub mod limits;
 pub mod model;
+mod snapshot;
 pub mod tools;
 
+pub use catalog::{Catalog, Filter, Look, Options, Pin, SkillRef, Snapshot, View};
+pub use entitlement::{LocalStatement, Narrowing};
 pub use error::{Error, Problem, Result};
+pub use model::{Entry, Layer, Skill};

@@ -10,6 +10,7 @@
 //! * [`Permission`] and [`Allowlist`] say what a skill may call.
 
 mod call;
+mod commands;
 mod constraint;
 mod document;
 mod listing;
@@ -23,6 +24,7 @@ mod tests;
 
 pub use call::Call;
 pub(crate) use call::{canonical_args, check_rules, default_of};
+pub use commands::{ExactCommand, exact_command};
 pub use constraint::Constraint;
 pub(crate) use constraint::Presence;
 pub use document::markdown;
