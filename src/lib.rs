@@ -6,7 +6,7 @@ pub mod error;
 pub mod flow;
 pub mod limits;
 pub mod model;
-#[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "used by the catalog"))]
+#[allow(dead_code, unused_imports, reason = "used by the catalog")]
 mod snapshot;
 pub mod tools;
 
