@@ -116,11 +116,11 @@ impl<'a> Page<'a> {
         None
     }
 
-    /// Documents of a place, two bytes each, and their impacts; empty if the place is not inside.
-    pub(super) fn postings(&self, place: Place) -> (&'a [u8], &'a [u8]) {
+    /// Documents of a place, each a little-endian `u16`, and their impacts; empty if the place is not inside.
+    pub(super) fn postings(&self, place: Place) -> (&'a [[u8; 2]], &'a [u8]) {
         let (start, length) = (place.start as usize, place.length as usize);
         match (part(self.postings, start * 2, length * 2), part(self.impacts, start, length)) {
-            (Some(docs), Some(impacts)) => (docs, impacts),
+            (Some(docs), Some(impacts)) => (docs.as_chunks().0, impacts),
             _ => (&[], &[]),
         }
     }
