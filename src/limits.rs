@@ -100,7 +100,7 @@ pub const LAYER_SKILLS_MAX: usize = 16_000_000;
 /// Longest text of a lookup, search or match request; the rest is ignored.
 pub const QUERY_BYTES_MAX: usize = 4 * 1024;
 /// Most different terms of a search; those after them are ignored.
-pub const QUERY_TERMS_MAX: usize = 128;
+pub const QUERY_TERMS_MAX: usize = 512;
 /// Largest `CURRENT`.
 pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Most tools in a registry.
