@@ -102,9 +102,16 @@ mod tests {
 
     #[test]
     fn a_command_inside_a_longer_request_is_none() {
-        for request in
-            ["connect to my home wifi", "scroll", "open back", "", "home sweet home", "please", "volume up", "tap home"]
-        {
+        for request in [
+            "connect to my home wifi",
+            "scroll",
+            "open back",
+            "",
+            "home sweet home",
+            "please",
+            "volume up",
+            "tap home",
+        ] {
             assert_eq!(exact_command(request), None, "{request}");
         }
     }

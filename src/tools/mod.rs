@@ -25,6 +25,7 @@ mod tests;
 pub use call::Call;
 pub use commands::{ExactCommand, exact_command};
 pub(crate) use call::{canonical_args, check_rules, default_of};
+pub use commands::{ExactCommand, exact_command};
 pub use constraint::Constraint;
 pub(crate) use constraint::Presence;
 pub use document::markdown;
