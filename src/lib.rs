@@ -5,8 +5,12 @@ pub mod catalog;
 pub mod entitlement;
 pub mod error;
 pub mod flow;
+pub mod import;
+pub mod intake;
 pub(crate) mod index;
 pub mod limits;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod model;
 mod snapshot;
 pub mod tools;

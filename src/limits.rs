@@ -83,10 +83,14 @@ pub const YAML_DEPTH_MAX: usize = 16;
 pub const YAML_NODES_MAX: usize = 10_000;
 /// Most nodes made by YAML alias expansion.
 pub const YAML_ALIAS_EXPANSION_MAX: usize = 1_000;
+/// Most bytes of text made by YAML alias expansion.
+pub const YAML_ALIAS_BYTES_MAX: usize = 1024 * 1024;
 /// Largest file that holds one skill.
 pub const SKILL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Largest `*.skill.json` array or JSON lines file.
 pub const SKILL_STREAM_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Most bytes of one skill in a JSON array or a line of JSON lines.
+pub const JSON_SKILL_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Deepest folder that import walks.
 pub const FOLDER_DEPTH_MAX: usize = 16;
 /// Most files that one import looks at.
@@ -96,13 +100,31 @@ pub const LAYER_SKILLS_MAX: usize = 16_000_000;
 /// Longest text of a lookup, search or match request; the rest is ignored.
 pub const QUERY_BYTES_MAX: usize = 4 * 1024;
 /// Most different terms of a search; those after them are ignored.
-pub const QUERY_TERMS_MAX: usize = 128;
+pub const QUERY_TERMS_MAX: usize = 512;
 /// Largest `CURRENT`.
 pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Most tools in a registry.
 pub const REGISTRY_TOOLS_MAX: usize = 4_096;
 /// Largest tool registry file.
 pub const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Longest line (one JSON-RPC message) that the MCP server reads on stdio; a longer one is skipped and refused.
+pub const MCP_LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Most MCP answers that wait for a client to read them; until it does, no further request is taken.
+pub const MCP_WAITING_ANSWERS_MAX: usize = 256;
+/// Longest `instructions` of the MCP server.
+pub const MCP_INSTRUCTIONS_CHARS_MAX: usize = 800;
+/// Largest MCP `tools/list` answer with every tool on.
+pub const MCP_TOOL_LIST_BYTES_MAX: usize = 24_000;
+/// Most skills in one answer of the MCP tool `list_skills`.
+pub const MCP_LIST_MAX: u64 = 100;
+/// Most skills in one answer of the MCP tool `search_skills`.
+pub const MCP_SEARCH_MAX: u64 = 25;
+/// Longest description in a list or search answer of the MCP server; the rest is in `get_skill`.
+pub const MCP_DESCRIPTION_CHARS_MAX: usize = 1_024;
+/// Longest list cursor that the MCP server takes.
+pub const MCP_CURSOR_BYTES_MAX: usize = 4 * 1024;
+/// Longest filter text (a tag, an app package) that the MCP server takes.
+pub const MCP_FILTER_BYTES_MAX: usize = 512;
 /// Longest text before the hash in the name of a segment file.
 pub const FILE_PREFIX_BYTES_MAX: usize = 32;
 /// Most sections of a segment file.
@@ -139,5 +161,6 @@ pub const PATTERNS_CACHED_MAX: usize = 256;
 pub const SCHEMA_DEPTH_MAX: usize = 32;
 /// Most problems that one check against a schema reports.
 pub const SCHEMA_PROBLEMS_MAX: usize = 256;
+/// Longest tool name in a step or a registry.
 /// Longest tool or argument name.
 pub const TOOL_NAME_CHARS_MAX: usize = 128;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -12,11 +12,11 @@ use sha2::{Digest, Sha256};
 
 use super::epoch::{self, Bell, Epoch, Follow};
 use super::file::{Built, Schema, SectionFile, content_hash};
-use super::load::Cache;
+use super::load::{Cache, read_manifest_file};
 use super::lock::Lock;
 use super::manifest::{FileRef, Manifest};
 use super::map::Bytes;
-use super::names::{self, CURRENT, EPOCH, RING, hash_digits};
+use super::names::{self, CURRENT, EPOCH, PREVIOUS, RING, hash_digits};
 use super::ring::RING_BYTES;
 use super::storage::{MODE_IMMUTABLE, MODE_IN_PLACE, OpenMode, RealStorage, Storage, StorageFile, read_all};
 use crate::error::StorageError;
@@ -24,6 +24,8 @@ use crate::limits::COMMIT_LOCK_WAIT_MS;
 
 /// Time between two looks at whether files were replaced behind our back.
 pub(crate) const TICK: Duration = Duration::from_secs(1);
+/// How long the removal of a failed file waits for the lock.
+const DISCARD_WAIT: Duration = Duration::from_millis(100);
 /// First and longest pause between two looks at the epoch while waiting for a change.
 const WAIT_PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
@@ -77,8 +79,6 @@ pub(super) struct Inner {
     poison: OnceLock<String>,
     /// Names were created that `sync_dir` has not made durable yet.
     pub(super) names_pending: AtomicBool,
-    /// Numbers for temporary names.
-    temporary: AtomicU64,
 }
 
 impl DataDir {
@@ -105,7 +105,6 @@ impl DataDir {
             cache: Mutex::new(Cache::default()),
             poison: OnceLock::new(),
             names_pending: AtomicBool::new(false),
-            temporary: AtomicU64::new(0),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -236,7 +235,9 @@ impl DataDir {
         self.check_writable()?;
         let storage = &self.inner.storage;
         match storage.open(name, OpenMode::CreateNew(MODE_IMMUTABLE)) {
-            Ok(file) => self.fill(file.as_ref(), name, bytes),
+            Ok(file) => {
+                self.fill(file.as_ref(), name, bytes).inspect_err(|_| self.discard(file.as_ref(), name))
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if self.reuse(name, bytes.len() as u64, is_same)? {
                     return Ok(());
@@ -278,13 +279,34 @@ impl DataDir {
     /// keeps it.
     fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), StorageError> {
         let storage = &self.inner.storage;
-        let number = self.inner.temporary.fetch_add(1, Ordering::Relaxed);
-        let temporary = format!("{name}.{}-{number}.tmp", self.inner.pid);
+        // Not numbered by process: a process of the same number may have been killed here before.
+        let temporary = format!("{name}.{:016x}.tmp", epoch::random_word());
         let file = storage
             .open(&temporary, OpenMode::CreateNew(MODE_IMMUTABLE))
             .map_err(|error| self.failed("create", &temporary, error))?;
-        self.fill(file.as_ref(), &temporary, bytes)?;
-        storage.rename(&temporary, name).map_err(|error| self.failed("rename", &temporary, error))
+        let done = self.fill(file.as_ref(), &temporary, bytes).and_then(|()| {
+            storage.rename(&temporary, name).map_err(|error| self.failed("rename", &temporary, error))
+        });
+        // Nobody else has this name. What cannot be removed now is collected later.
+        done.inspect_err(|_| drop(storage.unlink(&temporary)))
+    }
+
+    /// Removes a file of ours that could not be written, so that it does not fill the disk for an hour. Under the
+    /// lock: another process may have found it complete, and committed it.
+    fn discard(&self, file: &dyn StorageFile, name: &str) {
+        let storage = self.inner.storage.as_ref();
+        let Ok(_lock) = Lock::acquire(storage, DISCARD_WAIT) else { return };
+        let reached =
+            [CURRENT, PREVIOUS].iter().any(|manifest| match read_manifest_file(storage, manifest) {
+                Ok(manifest) => manifest.reachable().contains(name),
+                Err(StorageError::Io { source, .. }) => source.kind() != io::ErrorKind::NotFound,
+                Err(_) => true,
+            });
+        let ours = file.stat().is_ok_and(|mine| storage.stat(name).is_ok_and(|named| named.id == mine.id));
+        if ours && !reached {
+            // Best effort; it is collected later otherwise.
+            drop(storage.unlink(name));
+        }
     }
 
     /// Refuses to write after a fork, after a failed sync, and where writing was not asked for.
