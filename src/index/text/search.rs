@@ -124,7 +124,8 @@ fn add_up(page: &Page<'_>, terms: &[Term], places: &[Place], scores: &mut Scores
         let (docs, impacts) = page.postings(place);
         for (doc, &impact) in docs.iter().zip(impacts) {
             let score = &mut scores[usize::from(u16::from_le_bytes(*doc))];
-            *score = score.saturating_add(share(impact, term.factor));
+            // The shares of all terms are at most 65,535 together, unless the bytes name a document twice.
+            *score = score.wrapping_add(share(impact, term.factor));
         }
     }
 }
@@ -149,17 +150,16 @@ fn collect(page: &Page<'_>, number: u32, part: &Part<'_>, scores: &mut Scores, b
         }
         let highest = block.iter().fold(0, |highest: u16, score| highest.max(*score));
         if mask != 0 && highest >= weights::SCORE_MIN {
+            total += count(block, mask);
             let enough = best.enough();
-            for (doc, &score) in (base..).zip(block.iter()) {
-                if score < weights::SCORE_MIN || mask >> (doc % 64) & 1 == 0 {
-                    continue;
-                }
-                total += 1;
-                if score >= enough {
-                    let local = doc - page.base;
-                    let deprecated = page.is_deprecated(local);
-                    let found = Found { part: number, doc, score: u32::from(score), deprecated };
-                    best.push(found, page.rank(local), tie);
+            if highest >= enough {
+                for (doc, &score) in (base..).zip(block.iter()) {
+                    if score >= enough && mask >> (doc % 64) & 1 == 1 {
+                        let local = doc - page.base;
+                        let deprecated = page.is_deprecated(local);
+                        let found = Found { part: number, doc, score: u32::from(score), deprecated };
+                        best.push(found, page.rank(local), tie);
+                    }
                 }
             }
         }
@@ -168,6 +168,19 @@ fn collect(page: &Page<'_>, number: u32, part: &Part<'_>, scores: &mut Scores, b
         }
     }
     total
+}
+
+/// How many masked-in documents of a block score enough to be hits; without branches, since they would be missed.
+fn count(block: &[u16], mask: u64) -> u32 {
+    if mask == u64::MAX {
+        let counted: u16 = block.iter().map(|score| u16::from(*score >= weights::SCORE_MIN)).sum();
+        return u32::from(counted);
+    }
+    let mut bits = 0;
+    for (at, score) in block.iter().enumerate() {
+        bits |= u64::from(*score >= weights::SCORE_MIN) << at;
+    }
+    (bits & mask).count_ones()
 }
 
 #[cfg(test)]
