@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use proptest::prelude::*;
 
 use super::analysis::Analyzer;
-use super::features::{Class, features};
+use super::features::{Class, features, only_grammar};
 use super::hash::TermHash;
 use super::weights;
 use super::{Fields, Found, Part, Scratch, Sight, TextBuilder, TextIndex, search};
@@ -24,8 +24,30 @@ struct Doc {
 }
 
 const WORDS: [&str; 24] = [
-    "open", "opens", "camera", "Camera", "wifi", "settings", "the", "of", "send", "message", "photo", "photos", "openCamera",
-    "打开", "相机", "的", "カメラ", "카메라를", "Fotos", "schön", "Настройки", "كاميرا", "mp3", "x",
+    "open",
+    "opens",
+    "camera",
+    "Camera",
+    "wifi",
+    "settings",
+    "the",
+    "of",
+    "send",
+    "message",
+    "photo",
+    "photos",
+    "openCamera",
+    "打开",
+    "相机",
+    "的",
+    "カメラ",
+    "카메라를",
+    "Fotos",
+    "schön",
+    "Настройки",
+    "كاميرا",
+    "mp3",
+    "x",
 ];
 
 fn text(words: std::ops::Range<usize>) -> impl Strategy<Value = String> {
@@ -33,8 +55,17 @@ fn text(words: std::ops::Range<usize>) -> impl Strategy<Value = String> {
 }
 
 fn doc() -> impl Strategy<Value = Doc> {
-    (text(1..3), text(0..6), text(0..2), text(0..5), text(0..2), text(0..20), prop::bool::weighted(0.2), any::<bool>()).prop_map(
-        |(name, description, alias, example, tag, body, deprecated, visible)| Doc {
+    (
+        text(1..3),
+        text(0..6),
+        text(0..2),
+        text(0..5),
+        text(0..2),
+        text(0..20),
+        prop::bool::weighted(0.2),
+        any::<bool>(),
+    )
+        .prop_map(|(name, description, alias, example, tag, body, deprecated, visible)| Doc {
             name,
             description,
             alias,
@@ -43,8 +74,7 @@ fn doc() -> impl Strategy<Value = Doc> {
             body,
             deprecated,
             visible,
-        },
-    )
+        })
 }
 
 /// Ids whose order is not the order of insertion.
@@ -82,7 +112,8 @@ fn answer(world: &[Vec<Doc>], query: &str, limit: usize) -> (Vec<Found>, u32, f3
     let bytes: Vec<_> = world.iter().enumerate().map(|(part, docs)| built(part, docs)).collect();
     let visible: Vec<_> = world.iter().map(|docs| bits(docs)).collect();
     let indexes: Vec<_> = bytes.iter().map(|bytes| TextIndex::open(bytes).expect("own bytes")).collect();
-    let sights: Vec<_> = indexes.iter().zip(&visible).map(|(index, bits)| Sight::new(bits, index.docs())).collect();
+    let sights: Vec<_> =
+        indexes.iter().zip(&visible).map(|(index, bits)| Sight::new(bits, index.docs())).collect();
     let parts: Vec<_> = indexes
         .iter()
         .zip(&visible)
@@ -111,8 +142,9 @@ fn frequencies(doc: &Doc) -> (HashMap<TermHash, u32>, u32) {
     for count in found.values_mut() {
         *count = weights::body_frequency(*count, words);
     }
+    let grammar = only_grammar(&mut analyzer, &doc.name);
     for (text, weight, functions) in [
-        (&doc.name, weights::NAME, false),
+        (&doc.name, weights::NAME, grammar),
         (&doc.description, weights::DESCRIPTION, false),
         (&doc.tag, weights::TAG, false),
         (&doc.alias, weights::ALIAS, true),
@@ -132,11 +164,12 @@ fn frequencies(doc: &Doc) -> (HashMap<TermHash, u32>, u32) {
 /// The reference: every visible document scored from its own text, no index.
 fn naive(world: &[Vec<Doc>], query: &str, limit: usize) -> (Vec<Found>, u32) {
     let mut terms: Vec<(TermHash, Class, u32)> = Vec::new();
-    features(&mut Analyzer::new(), query, true, &mut |feature| {
-        match terms.iter_mut().find(|term| term.0 == feature.term) {
-            Some(term) => term.2 += 1,
-            None => terms.push((feature.term, feature.class, 1)),
-        }
+    features(&mut Analyzer::new(), query, true, &mut |feature| match terms
+        .iter_mut()
+        .find(|term| term.0 == feature.term)
+    {
+        Some(term) => term.2 += 1,
+        None => terms.push((feature.term, feature.class, 1)),
     });
     let mut seen = BTreeMap::new();
     for (part, docs) in world.iter().enumerate() {
@@ -163,7 +196,7 @@ fn naive(world: &[Vec<Doc>], query: &str, limit: usize) -> (Vec<Found>, u32) {
         for ((term, ..), weight) in terms.iter().zip(&weights) {
             if let Some(frequency) = found.get(term) {
                 let factor = weight * 65_535 * 256 / (sum * 255);
-                score += u64::from(weights::impact(*frequency, *length)) * factor >> 8;
+                score += (u64::from(weights::impact(*frequency, *length)) * factor) >> 8;
             }
         }
         if score >= u64::from(weights::SCORE_MIN) {
