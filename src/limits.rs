@@ -101,3 +101,11 @@ pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub const REGISTRY_TOOLS_MAX: usize = 4_096;
 /// Largest tool registry file.
 pub const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Largest configuration file.
+pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+/// Largest file or text given to `resolve --params`.
+pub const PARAMS_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Most skills in one page of `list` on the command line.
+pub const CLI_LIST_LIMIT_MAX: usize = 10_000;
+/// Most hits of one `search` on the command line.
+pub const CLI_SEARCH_LIMIT_MAX: usize = 100;
