@@ -1,11 +1,17 @@
 //! Repertoire: an embedded skill catalog for agents that operate phones.
 
+mod bundled;
 pub mod catalog;
 pub mod entitlement;
 pub mod error;
 pub mod flow;
+pub(crate) mod index;
 pub mod limits;
 pub mod model;
+mod snapshot;
 pub mod tools;
 
+pub use catalog::{Catalog, Filter, Look, Options, Pin, SkillRef, Snapshot, View};
+pub use entitlement::{LocalStatement, Narrowing};
 pub use error::{Error, Problem, Result};
+pub use model::{Entry, Layer, Skill};

@@ -95,6 +95,8 @@ pub const IMPORT_FILES_MAX: usize = 100_000;
 pub const LAYER_SKILLS_MAX: usize = 16_000_000;
 /// Longest text of a lookup, search or match request; the rest is ignored.
 pub const QUERY_BYTES_MAX: usize = 4 * 1024;
+/// Most different terms of a search; those after them are ignored.
+pub const QUERY_TERMS_MAX: usize = 128;
 /// Largest `CURRENT`.
 pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Most tools in a registry.
@@ -109,3 +111,41 @@ pub const PARAMS_BYTES_MAX: u64 = 8 * 1024 * 1024;
 pub const CLI_LIST_LIMIT_MAX: usize = 10_000;
 /// Most hits of one `search` on the command line.
 pub const CLI_SEARCH_LIMIT_MAX: usize = 100;
+/// Longest text before the hash in the name of a segment file.
+pub const FILE_PREFIX_BYTES_MAX: usize = 32;
+/// Most sections of a segment file.
+pub const SECTIONS_MAX: usize = 256;
+/// Largest payload of one statement in the revocation ring.
+pub const STATEMENT_BYTES_MAX: usize = 516;
+/// Longest wait of a revocation for the lock, in milliseconds.
+pub const REVOKE_LOCK_WAIT_MS: u64 = 1_000;
+/// Longest wait of a commit for the lock, in milliseconds.
+pub const COMMIT_LOCK_WAIT_MS: u64 = 10_000;
+/// How long a file stays after the last manifest that reached it, in milliseconds.
+pub const RETIRED_GRACE_MS: u64 = 60_000;
+/// How long a file stays that was never committed, in milliseconds.
+pub const UNCOMMITTED_GRACE_MS: u64 = 3_600_000;
+/// Most generations of a layer that are kept for rollback.
+pub const KEEP_GENERATIONS_MAX: usize = 16;
+/// Most skills of one page of a list.
+pub const LIST_LIMIT_MAX: usize = 10_000;
+/// Most hits of one search.
+pub const SEARCH_LIMIT_MAX: usize = 100;
+/// Looks of different narrowing that a process shares between views.
+pub const LOOKS_CACHED_MAX: usize = 64;
+/// How often an update is built again when others commit meanwhile.
+pub const UPDATE_ATTEMPTS_MAX: u32 = 8;
+/// Longest reason of a deprecation.
+pub const REASON_CHARS_MAX: usize = 1_024;
+/// Most ids in `derived_from`.
+pub const DERIVED_FROM_MAX: usize = 64;
+/// Longest tool name in a step.
+pub const TOOL_NAME_CHARS_MAX: usize = 128;
+/// Longest media type of a resource.
+pub const MEDIA_TYPE_CHARS_MAX: usize = 128;
+/// Most compiled patterns that a process keeps.
+pub const PATTERNS_CACHED_MAX: usize = 256;
+/// Deepest JSON Schema, and deepest value checked against one.
+pub const SCHEMA_DEPTH_MAX: usize = 32;
+/// Most problems that one check against a schema reports.
+pub const SCHEMA_PROBLEMS_MAX: usize = 256;

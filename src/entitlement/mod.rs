@@ -1,13 +1,17 @@
-//! Who may see what.
+//! Who may see what: the statements that stand, and the rights that follow for one caller.
+//!
+//! [`Statements`] is what is durable: the platform's document of each subscription and the operator's local words.
+//! It is kept in the manifest; the revocation ring adds single [`Statement`]s in front of it. [`Rights`] is the
+//! answer for one caller at one moment, computed once per entitlement set and turned into bits by the catalog.
+//!
+//! **Invariant:** a mask (`revoke`, `hide`, a platform's revocation) always wins over a grant while it stands.
 
-// --- interface stubs ---
-use crate::model::Layer;
+mod rights;
+mod statement;
+mod statements;
 
-/// How a caller's sight is narrower than the deployment's.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Narrowing {
-    /// Only these subscriptions; `None` = all of the deployment's.
-    pub subscriptions: Option<Vec<String>>,
-    /// Only these layers; `None` = all.
-    pub layers: Option<Vec<Layer>>,
-}
+pub use rights::Narrowing;
+pub(crate) use rights::Rights;
+pub use statement::LocalStatement;
+pub(crate) use statement::Statement;
+pub(crate) use statements::Statements;

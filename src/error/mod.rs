@@ -1,8 +1,10 @@
 //! Errors: one enum an area, folded into [`Error`]; codes are stable, messages say the next step.
 
+mod parameter;
 mod problem;
 mod storage;
 
+pub use parameter::ParameterProblem;
 pub use problem::Problem;
 pub use storage::StorageError;
 
@@ -36,7 +38,7 @@ pub enum Error {
         /// The skill.
         skill: String,
         /// Every problem.
-        problems: Vec<Problem>,
+        problems: Vec<ParameterProblem>,
     },
     /// Arguments of a query or of a command are wrong; every problem is listed.
     #[error("invalid arguments: {}", join(problems))]
@@ -72,6 +74,6 @@ impl Error {
 }
 
 /// Joins problems into one line.
-fn join(problems: &[Problem]) -> String {
+fn join<T: ToString>(problems: &[T]) -> String {
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -2,33 +2,33 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One broken rule in a skill, a template, a call or a file.
 ///
 /// Inputs are never refused for the first fault alone: a reader collects every `Problem` and reports them together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Problem {
     /// Stable machine-readable code, for example `missing_field`.
     pub code: String,
     /// Where: a field name or a JSON pointer (`/steps/2/args_template/text`); empty for the whole input.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub field: String,
     /// What is wrong and what to do about it: one sentence.
     #[serde(rename = "problem")]
     pub message: String,
     /// What was found, shortened.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub got: Option<String>,
     /// What would have been accepted.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed: Option<String>,
     /// Line in the file, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// Column in the line in characters, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
 }
 

@@ -54,6 +54,7 @@ impl Layer {
 
 /// A skill with what surrounds it in a layer: what `update` takes and what sources keep.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Entry {
     /// The skill.
     pub skill: Skill,
@@ -69,6 +70,7 @@ pub struct Entry {
 
 /// The file that a local skill mirrors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Origin {
     /// Real path of the imported root; empty for skills that no mirror touches.
     pub root: String,
@@ -81,5 +83,13 @@ impl Entry {
     #[must_use]
     pub fn new(skill: Skill) -> Self {
         Self { skill, subscriptions: Vec::new(), origin: None, source_text: None, resources: Vec::new() }
+    }
+}
+
+impl Origin {
+    /// A file below an imported root.
+    #[must_use]
+    pub fn new(root: impl Into<String>, path: impl Into<String>) -> Self {
+        Self { root: root.into(), path: path.into() }
     }
 }

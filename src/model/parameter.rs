@@ -5,6 +5,7 @@ use serde_json::Value;
 
 /// One declared parameter: what `resolve` takes a value for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Parameter {
     /// `[A-Za-z_][A-Za-z0-9_]{0,63}`.
     pub name: String,
@@ -44,6 +45,28 @@ pub struct Parameter {
     /// Values that would fit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Value>,
+}
+
+impl Parameter {
+    /// A required parameter without limits.
+    #[must_use]
+    pub fn new(name: impl Into<String>, kind: ParameterType) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            required: true,
+            description: String::new(),
+            default: None,
+            choices: None,
+            pattern: None,
+            minimum: None,
+            maximum: None,
+            min_length: None,
+            max_length: None,
+            secret: false,
+            examples: Vec::new(),
+        }
+    }
 }
 
 /// JSON type of a parameter.

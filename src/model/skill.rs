@@ -7,11 +7,15 @@ use serde_json::{Map, Value};
 
 use crate::model::Parameter;
 
+/// Version of a skill whose author gave none.
+pub(super) const VERSION_DEFAULT: &str = "0";
+
 /// One skill in its canonical form. `Serialize` writes the canonical JSON members (defaults left out); reading goes
 /// through [`Skill::from_json`](crate::model::Skill::from_json), which reports every problem at once.
 ///
 /// A `Skill` never carries subscriptions, layer or digest: those belong to the place where it is kept.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Skill {
     /// Stable identifier; see [`crate::model::check_id`] for the grammar.
     pub id: String,
@@ -86,6 +90,53 @@ pub struct Skill {
     pub derived_from: Vec<String>,
 }
 
+impl Skill {
+    /// A skill with the four required fields and every other one at its default.
+    ///
+    /// ```
+    /// use repertoire::model::{Kind, Skill};
+    ///
+    /// let mut skill = Skill::new("wifi", Kind::Knowledge, "Wi-Fi", "Find and change the Wi-Fi settings.");
+    /// skill.content = "Prefer the settings panel.".to_owned();
+    /// assert!(skill.problems().is_empty());
+    /// ```
+    #[must_use]
+    pub fn new(
+        id: impl Into<String>,
+        kind: Kind,
+        name: impl Into<String>,
+        description: impl Into<String>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            kind,
+            name: name.into(),
+            description: description.into(),
+            version: VERSION_DEFAULT.to_owned(),
+            tags: Vec::new(),
+            aliases: Vec::new(),
+            examples: Vec::new(),
+            locale: None,
+            updated_at: None,
+            risk: None,
+            apps: Vec::new(),
+            allowed_tools: None,
+            preapproved_tools: Vec::new(),
+            success_criteria: Vec::new(),
+            status: Status::Active,
+            license: None,
+            author: None,
+            compatibility: None,
+            metadata: BTreeMap::new(),
+            content: String::new(),
+            parameters: Vec::new(),
+            steps: Vec::new(),
+            resources: Vec::new(),
+            derived_from: Vec::new(),
+        }
+    }
+}
+
 /// What a skill holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -94,6 +145,23 @@ pub enum Kind {
     Knowledge,
     /// Parameters and ordered tool calls.
     FlowTemplate,
+}
+
+impl Kind {
+    /// Name as written in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Knowledge => "knowledge",
+            Self::FlowTemplate => "flow_template",
+        }
+    }
+
+    /// The kind of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Knowledge, Self::FlowTemplate].into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 /// How much harm a call or a skill can do.
@@ -108,8 +176,27 @@ pub enum Risk {
     High,
 }
 
+impl Risk {
+    /// Name as written in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+
+    /// The risk of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High].into_iter().find(|risk| risk.name() == name)
+    }
+}
+
 /// An Android app that a skill is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct App {
     /// Package name.
     pub package: String,
@@ -119,6 +206,14 @@ pub struct App {
     /// Highest version code it fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_version_code: Option<u64>,
+}
+
+impl App {
+    /// An app in any version.
+    #[must_use]
+    pub fn new(package: impl Into<String>) -> Self {
+        Self { package: package.into(), min_version_code: None, max_version_code: None }
+    }
 }
 
 /// Whether a skill should still be used.
@@ -148,6 +243,7 @@ impl Status {
 
 /// One tool call of a flow template.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Step {
     /// Tool name, canonical or alias.
     pub tool: String,
@@ -161,8 +257,17 @@ pub struct Step {
     pub optional: bool,
 }
 
+impl Step {
+    /// A step without a note.
+    #[must_use]
+    pub fn new(tool: impl Into<String>, args_template: Map<String, Value>) -> Self {
+        Self { tool: tool.into(), args_template, note: None, optional: false }
+    }
+}
+
 /// A file beside a SKILL.md: a reference, a script, an asset. Never executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Resource {
     /// Path below the skill's folder, with `/`.
     pub path: String,
@@ -174,6 +279,20 @@ pub struct Resource {
     pub media_type: String,
 }
 
+impl Resource {
+    /// The description of a file's bytes; `sha256` is lower-case hexadecimal.
+    #[must_use]
+    pub fn new(
+        path: impl Into<String>,
+        sha256: impl Into<String>,
+        bytes: u64,
+        media_type: impl Into<String>,
+    ) -> Self {
+        Self { path: path.into(), sha256: sha256.into(), bytes, media_type: media_type.into() }
+    }
+}
+
+#[expect(clippy::ptr_arg, reason = "the signature that serde calls")]
 fn is_version_zero(version: &String) -> bool {
-    version == "0"
+    version == VERSION_DEFAULT
 }

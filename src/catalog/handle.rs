@@ -1,0 +1,289 @@
+//! The catalog handle: one data directory, one current state a process.
+
+use std::path::Path;
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use crate::catalog::open::OpenLayer;
+use crate::catalog::options::{BundledMode, MapMode, Options};
+use crate::catalog::state::State;
+use crate::catalog::visibility;
+use crate::catalog::{History, Look, View, build, bundled};
+use crate::entitlement::Narrowing;
+use crate::error::{Error, Result, StorageError};
+use crate::limits::LOOKS_CACHED_MAX;
+use crate::model::{Entry, Layer};
+use crate::snapshot::{DataDir, FileRef, Follow, Loaded, MapKind, OpenOptions, SectionFile};
+use crate::tools::ToolRegistry;
+
+use super::files::{DIRECTORY_SCHEMA, SEGMENT_SCHEMA};
+
+/// How often damage is healed in a row before a layer is left out.
+const HEALING_MAX: u32 = 3;
+
+/// A handle on one data directory. `Clone + Send + Sync`, cheap to clone, and free of async.
+///
+/// Any number of processes may hold one on the same directory, and any of them may write: all follow each other.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What the clones of a handle share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) dir: DataDir,
+    pub(crate) options: Options,
+    state: Mutex<Option<Arc<State>>>,
+    looks: Mutex<Vec<(Arc<Narrowing>, Weak<Look>)>>,
+    pub(crate) history: Mutex<History>,
+}
+
+impl Catalog {
+    /// Opens a data directory with the default [`Options`]; creates it if it is missing.
+    ///
+    /// # Errors
+    /// The directory cannot be created or written, is not ours, or belongs to a newer version.
+    ///
+    /// # Examples
+    /// ```
+    /// # fn main() -> repertoire::Result<()> {
+    /// # let dir = tempfile::tempdir().expect("a temporary directory");
+    /// let catalog = repertoire::Catalog::open(dir.path().join("data"))?;
+    /// let mut view = catalog.view(repertoire::Narrowing::default());
+    /// let page = view.pin()?.list(&repertoire::Filter::default(), 5, None)?.skills.len();
+    /// assert_eq!(page, 5, "the bundled starter set is there from the start");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, Options::default())
+    }
+
+    /// Opens a data directory with options.
+    ///
+    /// # Errors
+    /// As [`Catalog::open`].
+    pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
+        let map = match options.map {
+            MapMode::File => MapKind::File,
+            MapMode::Memory => MapKind::Memory,
+        };
+        let open = OpenOptions { map, follow: Follow::Map, ..OpenOptions::default() };
+        let dir = DataDir::open(path.as_ref(), &open)?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                dir,
+                options,
+                state: Mutex::new(None),
+                looks: Mutex::new(Vec::new()),
+                history: Mutex::new(History::default()),
+            }),
+        })
+    }
+
+    /// A view with the deployment's entitlements, narrowed (the default narrows nothing). Costs nothing; the first
+    /// pin opens the state.
+    #[must_use]
+    pub fn view(&self, narrowing: Narrowing) -> View {
+        View::new(self.clone(), narrowing)
+    }
+
+    /// The tools of this deployment.
+    #[must_use]
+    pub fn registry(&self) -> &Arc<ToolRegistry> {
+        &self.inner.options.registry
+    }
+
+    /// The data directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.inner.dir.path()
+    }
+
+    /// The number that moves with every change.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.inner.dir.epoch()
+    }
+
+    /// What a caller sees now. Looks of equal narrowing are shared within the process.
+    pub(crate) fn look(&self, narrowing: &Arc<Narrowing>) -> Result<Arc<Look>> {
+        let state = self.current()?;
+        let mut looks = self.inner.looks.lock();
+        looks.retain(|(_, look)| look.strong_count() > 0);
+        let known = looks.iter().filter(|(known, _)| known == narrowing).find_map(|(_, look)| look.upgrade());
+        if let Some(look) = known.filter(|look| Arc::ptr_eq(&look.state, &state)) {
+            return Ok(look);
+        }
+        let seen = visibility::seen(&state, narrowing, self.inner.options.learned_visible)?;
+        let look = Arc::new(Look { state, seen, registry: Arc::clone(self.registry()) });
+        if looks.len() >= LOOKS_CACHED_MAX {
+            looks.remove(0);
+        }
+        looks.push((Arc::clone(narrowing), Arc::downgrade(&look)));
+        Ok(look)
+    }
+
+    /// The state of this epoch, opened if need be.
+    pub(crate) fn current(&self) -> Result<Arc<State>> {
+        let mut slot = self.inner.state.lock();
+        if let Some(state) = slot.as_ref()
+            && state.epoch == self.epoch()
+            && !state.is_damaged()
+        {
+            return Ok(Arc::clone(state));
+        }
+        let former = slot.take();
+        let state = Arc::new(self.open_state(former.as_deref())?);
+        *slot = Some(Arc::clone(&state));
+        drop(slot);
+        self.inner.history.lock().note(&state);
+        Ok(state)
+    }
+
+    /// Makes what a commit installed the state of this process, before others learn of it.
+    pub(crate) fn install(&self, loaded: &Loaded) {
+        let mut slot = self.inner.state.lock();
+        let former = slot.take();
+        let state = self
+            .open_layers(loaded, former.as_deref(), false)
+            .and_then(|layers| State::new(loaded.clone(), layers));
+        // What cannot be opened here is opened, or healed, by the next query.
+        if let Ok(state) = state {
+            let state = Arc::new(state);
+            *slot = Some(Arc::clone(&state));
+            drop(slot);
+            self.inner.history.lock().note(&state);
+        }
+    }
+
+    fn open_state(&self, former: Option<&State>) -> Result<State> {
+        // A state in which damage was found lends nothing: its files are opened and checked again.
+        let mut former = former.filter(|state| !state.is_damaged());
+        for round in 0..=HEALING_MAX {
+            let tolerant = round == HEALING_MAX;
+            let opened = self.inner.dir.load_with(&mut |loaded| self.open_layers(loaded, former, tolerant));
+            match opened {
+                Ok((loaded, _)) if loaded.manifest.recovered.is_some() && round == 0 => {
+                    self.rebuild_recovered(&loaded)?;
+                }
+                Ok((loaded, layers)) => return State::new(loaded, layers),
+                Err(Error::Storage(error)) if is_damage(&error) && !tolerant => {
+                    tracing::warn!(%error, "a layer is damaged; healing it");
+                    self.heal(&error)?;
+                }
+                Err(error) => return Err(error),
+            }
+            former = None;
+        }
+        Err(StorageError::damaged("data directory", "damage comes back after healing").into())
+    }
+
+    /// Opens the layers of a manifest; those that did not change are taken from the former state.
+    fn open_layers(
+        &self,
+        loaded: &Loaded,
+        former: Option<&State>,
+        tolerant: bool,
+    ) -> Result<Vec<Arc<OpenLayer>>> {
+        let mut layers = Vec::new();
+        for layer in [Layer::Synced, Layer::Local, Layer::Learned] {
+            let Some(known) = loaded.manifest.layers.get(layer.name()) else { continue };
+            if known.current.files.is_empty() {
+                continue;
+            }
+            let same =
+                former.and_then(|state| state.layer(layer).map(|open| (state, open))).filter(|(state, _)| {
+                    state.loaded.manifest.layers.get(layer.name()).is_some_and(|l| l.current == known.current)
+                });
+            if let Some((_, open)) = same {
+                layers.push(Arc::clone(open));
+                continue;
+            }
+            match self.open_layer(layer, known.current.generation, &known.current.files) {
+                Ok(open) => layers.push(Arc::new(open)),
+                Err(error) if tolerant => tracing::error!(%error, layer = layer.name(), "left out"),
+                Err(error) => return Err(error),
+            }
+        }
+        if self.shows_bundled(loaded) {
+            layers.push(bundled::layer(self.registry())?);
+        }
+        Ok(layers)
+    }
+
+    /// Opens one generation.
+    pub(crate) fn open_layer(&self, layer: Layer, generation: u64, files: &[FileRef]) -> Result<OpenLayer> {
+        let mut opened: Vec<Arc<SectionFile>> = Vec::with_capacity(files.len());
+        for (index, file) in files.iter().enumerate() {
+            let schema = if index == 0 { &DIRECTORY_SCHEMA } else { &SEGMENT_SCHEMA };
+            opened.push(self.inner.dir.open_file(file, schema)?);
+        }
+        OpenLayer::new(layer, generation, opened, self.registry())
+    }
+
+    /// Whether the starter set shows, by the rule of `auto`.
+    fn shows_bundled(&self, loaded: &Loaded) -> bool {
+        match self.inner.options.bundled {
+            BundledMode::Always => true,
+            BundledMode::Never => false,
+            BundledMode::Auto => {
+                !self.inner.options.sync_configured
+                    && !loaded.manifest.layers.values().any(|layer| layer.ever_filled)
+            }
+        }
+    }
+
+    /// The entries of a layer: from its source, else from its snapshot; the bundled ones from the program.
+    ///
+    /// # Errors
+    /// Neither can be read.
+    pub fn entries(&self, layer: Layer) -> Result<Vec<Entry>> {
+        let state = self.current()?;
+        self.entries_of(&state, layer)
+    }
+
+    pub(crate) fn entries_of(&self, state: &State, layer: Layer) -> Result<Vec<Entry>> {
+        let source =
+            state.loaded.manifest.layers.get(layer.name()).and_then(|known| known.current.source.as_ref());
+        if let Some(source) = source {
+            let read = self.inner.dir.read_source(source).map_err(Error::from);
+            match read.and_then(|bytes| super::source::read(&source.name, &bytes)) {
+                Ok(found) => return Ok(found.entries),
+                Err(error) => tracing::warn!(%error, "the source is damaged; reading the snapshot instead"),
+            }
+        }
+        match (state.layer(layer), layer) {
+            (Some(open), _) => open.entries(),
+            (None, Layer::Bundled) => bundled::layer(self.registry())?.entries(),
+            (None, _) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Whether healing may help: a damaged or missing file, not a lock, a limit or a refusal of the operating system.
+pub(crate) fn is_damage(error: &StorageError) -> bool {
+    match error {
+        StorageError::Damaged { .. } => true,
+        StorageError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    }
+}
+
+/// Builds in memory and opens at once: for the layer that the binary carries.
+pub(crate) fn open_in_memory(
+    layer: Layer,
+    entries: Vec<Entry>,
+    registry: &ToolRegistry,
+) -> Result<OpenLayer> {
+    let built = build::build(layer, entries, registry, 1)?;
+    let mut files = Vec::new();
+    for (index, file) in built.files.into_iter().enumerate() {
+        let schema = if index == 0 { &DIRECTORY_SCHEMA } else { &SEGMENT_SCHEMA };
+        let name = format!("{}-{}.seg", layer.name(), file.content_hash);
+        let bytes = crate::snapshot::Bytes::copy_of(&file.bytes);
+        files.push(Arc::new(SectionFile::parse(&name, bytes, schema)?));
+    }
+    OpenLayer::new(layer, 1, files, registry)
+}

@@ -1,0 +1,153 @@
+//! What to do when files of a layer are damaged or missing: the last good content, never silence.
+//!
+//! `local` and `learned` are rebuilt from their sources; a layer without one goes back to its previous generation; if
+//! there is none it becomes empty, which for `synced` means a full sync. Nothing here lifts a revocation.
+
+use crate::catalog::Catalog;
+use crate::catalog::build::build;
+use crate::catalog::handle::is_damage;
+use crate::catalog::update::folded;
+use crate::error::{Error, Result, StorageError};
+use crate::model::Layer;
+use crate::snapshot::{Edit, Generation, Loaded};
+
+/// Layers that have a source.
+const WITH_SOURCE: [Layer; 2] = [Layer::Local, Layer::Learned];
+
+impl Catalog {
+    /// Heals every layer whose files do not open.
+    pub(crate) fn heal(&self, found: &StorageError) -> Result<()> {
+        let loaded = self.inner.dir.load()?;
+        let mut healed = 0;
+        for layer in [Layer::Synced, Layer::Local, Layer::Learned] {
+            let Some(known) = loaded.manifest.layers.get(layer.name()) else { continue };
+            if known.current.files.is_empty() {
+                continue;
+            }
+            match self
+                .open_layer(layer, known.current.generation, &known.current.files)
+                .and_then(|open| open.check_all())
+            {
+                Ok(()) => {}
+                Err(Error::Storage(error)) if is_damage(&error) => {
+                    tracing::error!(%error, layer = layer.name(), "damaged");
+                    self.heal_layer(&loaded, layer, &known.current)?;
+                    healed += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if healed == 0 {
+            tracing::warn!(error = %found, "nothing is damaged at a second look");
+        }
+        Ok(())
+    }
+
+    fn heal_layer(&self, loaded: &Loaded, layer: Layer, damaged: &Generation) -> Result<()> {
+        let generation = damaged.generation.max(loaded.manifest.generation_floor) + 1;
+        let next = match self.rebuilt(layer, damaged, generation) {
+            Ok(Some(next)) => Some(next),
+            Ok(None) => None,
+            Err(error) => {
+                tracing::error!(%error, layer = layer.name(), "the source cannot be read either");
+                None
+            }
+        };
+        let former = damaged.files.clone();
+        let keep = self.inner.options.keep_generations as usize;
+        self.inner.dir.commit_then(
+            &mut |loaded| {
+                let mut manifest = folded(loaded)?;
+                let known = manifest.layers.entry(layer.name().to_owned()).or_default();
+                if known.current != *damaged {
+                    return Ok(Edit::Rebase);
+                }
+                let history = known.history.clone();
+                match &next {
+                    Some(next) => known.current = next.clone(),
+                    None => match history.iter().find(|earlier| self.opens(layer, earlier)) {
+                        Some(earlier) => known.current = Generation { generation, ..earlier.clone() },
+                        None => known.current = Generation { generation, ..Generation::default() },
+                    },
+                }
+                known
+                    .history
+                    .retain(|earlier| earlier.files != known.current.files && earlier.files != former);
+                known.history.truncate(keep);
+                Ok(Edit::Install(Box::new(manifest)))
+            },
+            &mut |_| {},
+        )?;
+        for file in &damaged.files {
+            self.inner.dir.quarantine(&file.name)?;
+        }
+        Ok(())
+    }
+
+    fn opens(&self, layer: Layer, earlier: &Generation) -> bool {
+        !earlier.files.is_empty()
+            && self
+                .open_layer(layer, earlier.generation, &earlier.files)
+                .and_then(|open| open.check_all())
+                .is_ok()
+    }
+
+    /// The same content again from the source; `None` for a layer without one.
+    fn rebuilt(&self, layer: Layer, damaged: &Generation, generation: u64) -> Result<Option<Generation>> {
+        let Some(source) = &damaged.source else { return Ok(None) };
+        let found = super::source::read(&source.name, &self.inner.dir.read_source(source)?)?;
+        let built = build(layer, found.entries, self.registry(), generation)?;
+        let files = built
+            .files
+            .iter()
+            .map(|file| self.inner.dir.write_file(layer.name(), file))
+            .collect::<Result<Vec<_>, _>>()?;
+        let source = Some(source.clone());
+        Ok(Some(Generation { generation, files, source, digest: built.digest, skills: built.skills }))
+    }
+
+    /// After `CURRENT` and its predecessor were lost: rebuilds the layers whose sources are still there.
+    pub(crate) fn rebuild_recovered(&self, loaded: &Loaded) -> Result<()> {
+        let generation = loaded.manifest.generation_floor + 1;
+        let mut rebuilt: Vec<(Layer, Generation)> = Vec::new();
+        for source in self.inner.dir.sources()? {
+            let bytes = self.inner.dir.read_source(&source)?;
+            let found = match super::source::read(&source.name, &bytes) {
+                Ok(found) => found,
+                Err(error) => {
+                    tracing::warn!(%error, "left aside");
+                    continue;
+                }
+            };
+            let known =
+                loaded.manifest.layers.get(found.layer.name()).is_some_and(|l| !l.current.files.is_empty());
+            // Sources come newest first: the first one of a layer is its truth.
+            if known
+                || !WITH_SOURCE.contains(&found.layer)
+                || rebuilt.iter().any(|(layer, _)| *layer == found.layer)
+            {
+                continue;
+            }
+            let wanted = Generation { source: Some(source), ..Generation::default() };
+            if let Some(next) = self.rebuilt(found.layer, &wanted, generation)? {
+                tracing::warn!(layer = found.layer.name(), skills = next.skills, "rebuilt from its source");
+                rebuilt.push((found.layer, next));
+            }
+        }
+        self.inner.dir.commit_then(
+            &mut |loaded| {
+                if loaded.manifest.recovered.is_none() {
+                    return Ok(Edit::Unchanged);
+                }
+                let mut manifest = folded(loaded)?;
+                for (layer, next) in &rebuilt {
+                    manifest.layers.entry(layer.name().to_owned()).or_default().advance(next.clone(), 0);
+                }
+                manifest.recovered = None;
+                Ok(Edit::Install(Box::new(manifest)))
+            },
+            &mut |_| {},
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,377 @@
+//! What one caller sees at one moment: point queries and lists.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use serde_json::{Map, Value};
+
+use crate::catalog::SkillRef;
+use crate::catalog::answer::{Filter, ListPage};
+use crate::catalog::open::damaged;
+use crate::catalog::record::risk_byte;
+use crate::catalog::state::State;
+use crate::catalog::visibility::Seen;
+use crate::error::{Error, Problem, Result};
+use crate::flow::{self, ResolvedStep};
+use crate::index::bits::Bits;
+use crate::index::facets::Column;
+use crate::index::hash::hash128;
+use crate::index::names::KeyKind;
+use crate::limits::{ID_BYTES_MAX, LIST_LIMIT_MAX, QUERY_BYTES_MAX};
+use crate::model::{Kind, normalise};
+use crate::tools::ToolRegistry;
+
+/// A consistent look at all layers of a catalog under one caller's entitlements. All queries are here; they read
+/// mapped memory only and never wait.
+#[derive(Debug)]
+pub struct Look {
+    pub(crate) state: Arc<State>,
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) registry: Arc<ToolRegistry>,
+}
+
+impl Look {
+    /// The epoch that this is the look of.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.state.epoch
+    }
+
+    /// Whether a first touch found damage, so that the next query must open a new state.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.state.is_damaged()
+    }
+
+    /// Passes a result on and remembers damage.
+    pub(crate) fn noting<T>(&self, result: Result<T>) -> Result<T> {
+        if matches!(&result, Err(Error::Storage(_))) {
+            self.state.mark_damaged();
+        }
+        result
+    }
+
+    /// The skill of exactly this id, if the caller may see it. It may be unavailable: see
+    /// [`SkillRef::is_available`].
+    ///
+    /// Cost: a hash and one look-up a layer, the same for an id that is hidden and one that does not exist. `None` says
+    /// nothing about which of the two it was.
+    ///
+    /// # Errors
+    /// The record on disk is damaged; the next query works with the last good state.
+    pub fn get(&self, id: &str) -> Result<Option<SkillRef<'_>>> {
+        if id.len() > ID_BYTES_MAX {
+            return Ok(None);
+        }
+        let hash = hash128(id.as_bytes());
+        for (index, open) in self.state.layers.iter().enumerate() {
+            let ids = self.noting(open.ids())?;
+            let row =
+                ids.lookup(hash, &self.seen[index].visible).map_err(|damage| damaged(open.name(), damage));
+            if let Some(row) = self.noting(row)? {
+                let skill = self.at(index, row.ordinal)?;
+                if skill.id() == id {
+                    return Ok(Some(skill));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// As [`Look::get`], with the error that tells a caller what to do.
+    ///
+    /// # Errors
+    /// [`Error::SkillNotFound`] if the caller sees no such skill; damage as in `get`.
+    pub fn require(&self, id: &str) -> Result<SkillRef<'_>> {
+        self.get(id)?.ok_or_else(|| Error::SkillNotFound { id: id.to_owned() })
+    }
+
+    /// Skills that a text names: by exact id, then by exact name, then by alias (both normalised), each in layer
+    /// precedence. Unavailable skills are left out.
+    ///
+    /// # Errors
+    /// Damage as in [`Look::get`].
+    pub fn lookup(&self, text: &str) -> Result<Vec<SkillRef<'_>>> {
+        let mut found: Vec<SkillRef<'_>> =
+            self.get(text)?.into_iter().filter(SkillRef::is_available).collect();
+        let key = normalise(clip(text));
+        for wanted in [KeyKind::Id, KeyKind::Name, KeyKind::Alias] {
+            for (kind, skill) in self.named(&key)? {
+                if kind == wanted && !found.iter().any(|known| known.id() == skill.id()) {
+                    found.push(skill);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Every use of a normalised key that the caller sees, in layer order.
+    pub(crate) fn named(&self, key: &str) -> Result<Vec<(KeyKind, SkillRef<'_>)>> {
+        let mut found = Vec::new();
+        for (index, open) in self.state.layers.iter().enumerate() {
+            let exact = self.noting(open.exact())?;
+            let matches =
+                exact.lookup(key, &self.seen[index].listed).map_err(|damage| damaged(open.name(), damage));
+            for entry in self.noting(matches)? {
+                let entry = self.noting(entry.map_err(|damage| damaged(open.name(), damage)))?;
+                found.push((entry.kind, self.at(index, entry.number)?));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Skills with a name, alias or id that begins with a text (normalised), in the order of these, each skill once.
+    ///
+    /// # Errors
+    /// Damage as in [`Look::get`].
+    pub fn prefix(&self, text: &str, limit: usize) -> Result<Vec<SkillRef<'_>>> {
+        let key = normalise(clip(text));
+        let mut found: Vec<(&str, usize, u32)> = Vec::new();
+        for (index, open) in self.state.layers.iter().enumerate() {
+            for (segment, span) in open.segments() {
+                let wrap = |damage| damaged(segment.name(), damage);
+                let names = self.noting(segment.names())?;
+                let mut here = 0;
+                for rank in self.noting(names.prefix(&key).map_err(wrap))? {
+                    let rank = self.noting(rank.map_err(wrap))?;
+                    for entry in self.noting(names.entries(rank).map_err(wrap))? {
+                        let entry = self.noting(entry.map_err(wrap))?;
+                        let ordinal = span.base.saturating_add(entry.number);
+                        if entry.kind != KeyKind::Tag && self.seen[index].listed.test(ordinal) {
+                            found.push((self.noting(names.key(rank).map_err(wrap))?, index, ordinal));
+                            here += 1;
+                        }
+                    }
+                    // Several keys may name one skill: as many as a skill has keys are read for each that is asked for.
+                    if here >= limit.saturating_mul(8) {
+                        break;
+                    }
+                }
+            }
+        }
+        found.sort_unstable();
+        self.distinct(found.into_iter().map(|(_, index, ordinal)| (index, ordinal)), limit)
+    }
+
+    /// Skills with a name, alias or id within an edit distance of 1 (up to five characters) or 2, nearest first. A
+    /// fallback for typing errors, dearer than the other look-ups.
+    ///
+    /// # Errors
+    /// Damage as in [`Look::get`].
+    pub fn fuzzy(&self, text: &str, limit: usize) -> Result<Vec<SkillRef<'_>>> {
+        let key = normalise(clip(text));
+        let distance = if key.chars().count() <= 5 { 1 } else { 2 };
+        let mut found: Vec<(u8, &str, usize, u32)> = Vec::new();
+        for (index, open) in self.state.layers.iter().enumerate() {
+            for (segment, span) in open.segments() {
+                let wrap = |damage| damaged(segment.name(), damage);
+                let names = self.noting(segment.names())?;
+                for near in self.noting(names.fuzzy(&key, distance).map_err(wrap))? {
+                    for entry in self.noting(names.entries(near.rank).map_err(wrap))? {
+                        let entry = self.noting(entry.map_err(wrap))?;
+                        let ordinal = span.base.saturating_add(entry.number);
+                        if entry.kind != KeyKind::Tag && self.seen[index].listed.test(ordinal) {
+                            let key = self.noting(names.key(near.rank).map_err(wrap))?;
+                            found.push((near.distance, key, index, ordinal));
+                        }
+                    }
+                }
+            }
+        }
+        found.sort_unstable();
+        self.distinct(found.into_iter().map(|(_, _, index, ordinal)| (index, ordinal)), limit)
+    }
+
+    fn distinct(
+        &self,
+        places: impl Iterator<Item = (usize, u32)>,
+        limit: usize,
+    ) -> Result<Vec<SkillRef<'_>>> {
+        let mut seen = std::collections::BTreeSet::new();
+        places
+            .filter(|place| seen.insert(*place))
+            .take(limit)
+            .map(|(index, ordinal)| self.at(index, ordinal))
+            .collect()
+    }
+
+    /// Visible, available skills that pass a filter, in the order of their ids. `cursor` is the `next_cursor` of an
+    /// earlier page, also of an earlier snapshot: what stays is neither repeated nor skipped.
+    ///
+    /// Cost: the bitmaps of the filter, and one record a skill of the page.
+    ///
+    /// # Errors
+    /// A limit of 0 or above [`LIST_LIMIT_MAX`], a cursor that is none; damage as in [`Look::get`].
+    pub fn list(&self, filter: &Filter, limit: usize, cursor: Option<&str>) -> Result<ListPage<'_>> {
+        if limit == 0 || limit > LIST_LIMIT_MAX {
+            return Err(out_of_range("limit", limit, LIST_LIMIT_MAX));
+        }
+        let after = cursor.map(decode_cursor).transpose()?;
+        let passing = self.passing(filter)?;
+        let total = passing.iter().map(Bits::count).sum();
+        let mut heads = Vec::with_capacity(passing.len());
+        for index in 0..passing.len() {
+            heads.push(self.position_after(index, after.as_deref())?);
+        }
+        let mut skills: Vec<SkillRef<'_>> = Vec::with_capacity(limit.min(64));
+        let mut next: Vec<Option<SkillRef<'_>>> = Vec::with_capacity(passing.len());
+        for (index, bits) in passing.iter().enumerate() {
+            next.push(self.advance(index, bits, &mut heads[index])?);
+        }
+        loop {
+            let smallest = next.iter().enumerate().filter_map(|(i, s)| s.map(|s| (s.id(), i))).min();
+            let Some((_, index)) = smallest else { break };
+            if skills.len() == limit {
+                let last = skills.last().map(|skill| BASE64.encode(skill.id()));
+                return Ok(ListPage { skills, total, next_cursor: last });
+            }
+            skills.extend(next[index]);
+            next[index] = self.advance(index, &passing[index], &mut heads[index])?;
+        }
+        Ok(ListPage { skills, total, next_cursor: None })
+    }
+
+    /// The next passing skill of a layer at or after a position of its order.
+    fn advance(&self, index: usize, bits: &Bits, position: &mut usize) -> Result<Option<SkillRef<'_>>> {
+        let open = &self.state.layers[index];
+        while let Some(ordinal) = open.ordered(*position) {
+            *position += 1;
+            if bits.test(ordinal) {
+                return self.at(index, ordinal).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first position of a layer's order whose id is above `after`.
+    fn position_after(&self, index: usize, after: Option<&str>) -> Result<usize> {
+        let Some(after) = after else { return Ok(0) };
+        let open = &self.state.layers[index];
+        let (mut low, mut high) = (0, open.order_len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let Some(ordinal) = open.ordered(middle) else { break };
+            if self.noting(open.record(ordinal))?.id.as_str() <= after {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
+    /// The listed skills of each layer that pass a filter.
+    pub(crate) fn passing(&self, filter: &Filter) -> Result<Vec<Bits>> {
+        let tag = filter.tag.as_deref().map(normalise);
+        let mut all = Vec::with_capacity(self.state.layers.len());
+        for (open, seen) in self.state.layers.iter().zip(&self.seen) {
+            let mut bits = seen.listed.clone();
+            if filter.layer.is_some_and(|layer| layer != open.layer) {
+                bits = Bits::new(open.ordinals());
+            }
+            if let Some(kind) = filter.kind {
+                self.keep(open, &mut bits, Column::Kind, u8::from(kind == Kind::FlowTemplate))?;
+            }
+            if let Some(risk) = filter.risk {
+                self.keep(open, &mut bits, Column::Risk, risk_byte(Some(risk)))?;
+            }
+            if let Some(tag) = &tag {
+                self.keep_words(open, &mut bits, tag, true)?;
+            }
+            if let Some(app) = &filter.app {
+                self.keep_words(open, &mut bits, app, false)?;
+            }
+            all.push(bits);
+        }
+        Ok(all)
+    }
+
+    fn keep(&self, open: &super::open::OpenLayer, bits: &mut Bits, column: Column, value: u8) -> Result<()> {
+        let mut chosen = Bits::new(open.ordinals());
+        for (segment, span) in open.segments() {
+            self.noting(segment.facets())?.add_where(column, value, span.base, &mut chosen);
+        }
+        bits.and(&chosen);
+        Ok(())
+    }
+
+    fn keep_words(
+        &self,
+        open: &super::open::OpenLayer,
+        bits: &mut Bits,
+        word: &str,
+        tag: bool,
+    ) -> Result<()> {
+        let mut chosen = Bits::new(open.ordinals());
+        for (segment, span) in open.segments() {
+            let facets = self.noting(segment.facets())?;
+            let words = if tag { &facets.tags } else { &facets.apps };
+            let added = words.add(word, span.base, &mut chosen);
+            self.noting(added.map_err(|damage| damaged(segment.name(), damage)))?;
+        }
+        bits.and(&chosen);
+        Ok(())
+    }
+
+    /// The steps of a flow template with every placeholder replaced, all or nothing.
+    ///
+    /// # Errors
+    /// [`Error::SkillNotFound`], [`Error::SkillUnavailable`] with the reasons, [`Error::InvalidParameters`] with every
+    /// problem, [`Error::InvalidArguments`] if the skill is no flow template; damage as in [`Look::get`].
+    pub fn resolve(&self, id: &str, values: &Map<String, Value>) -> Result<Vec<ResolvedStep>> {
+        let skill = self.require(id)?;
+        if !skill.is_available() {
+            let reasons = skill.unavailable().iter().map(ToString::to_string).collect();
+            return Err(Error::SkillUnavailable { id: id.to_owned(), reasons });
+        }
+        if skill.kind() != Kind::FlowTemplate {
+            let message = "this skill is knowledge and has no steps; read it with get";
+            return Err(Error::InvalidArguments {
+                problems: vec![Problem::new("not_a_flow_template", "id", message).got(id)],
+            });
+        }
+        flow::resolve(&skill.record.program, values, &self.registry)
+            .map_err(|problems| Error::InvalidParameters { skill: id.to_owned(), problems })
+    }
+
+    /// Whether there is nothing to see because nothing was ever put in: "never synced" is not "no match". Depends on
+    /// the deployment only, not on the caller.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.state.layers.iter().all(|open| open.live.is_empty())
+    }
+
+    /// The skill at a place that a bitmap of this look allows.
+    pub(crate) fn at(&self, index: usize, ordinal: u32) -> Result<SkillRef<'_>> {
+        let open = &self.state.layers[index];
+        let record = self.noting(open.record(ordinal))?;
+        Ok(SkillRef { look: self, open, ordinal, record })
+    }
+}
+
+/// The part of a text that look-ups read.
+pub(crate) fn clip(text: &str) -> &str {
+    &text[..text.floor_char_boundary(QUERY_BYTES_MAX)]
+}
+
+/// An argument outside of its range.
+pub(crate) fn out_of_range(field: &str, got: usize, limit: usize) -> Error {
+    let problem =
+        Problem::new("out_of_range", field, format!("{field} is out of range; give a number within it"))
+            .got(got)
+            .allowed(format!("1 to {limit}"));
+    Error::InvalidArguments { problems: vec![problem] }
+}
+
+fn decode_cursor(cursor: &str) -> Result<String> {
+    let id = BASE64.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    id.ok_or_else(|| Error::InvalidArguments {
+        problems: vec![
+            Problem::new(
+                "invalid_cursor",
+                "cursor",
+                "this is no cursor of an earlier page; leave it out to begin",
+            )
+            .got(cursor),
+        ],
+    })
+}

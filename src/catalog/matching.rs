@@ -1,0 +1,133 @@
+//! The intent gate: which one skill should handle a request, or none.
+
+use crate::catalog::answer::{Filter, MatchAnswer};
+use crate::catalog::look::clip;
+use crate::catalog::{Look, SkillRef, phrase};
+use crate::error::Result;
+use crate::index::names::KeyKind;
+use crate::model::normalise;
+use crate::tools::exact_command;
+
+/// Others that an answer names.
+const CANDIDATES_MAX: usize = 3;
+/// Confidence below which a request is out of scope.
+const CONFIDENCE_MIN: f32 = 0.35;
+/// How far the best hit must be ahead of the second, as a ratio of scores.
+const LEAD_MIN: f32 = 1.05;
+
+impl Look {
+    /// The skill that should handle a request, or none with the candidates that came close.
+    ///
+    /// In this order: blank is none; a whole request that is an exact device command needs no skill; the longest
+    /// alias, name or example that stands in the request on word boundaries; else the best search hit, if it is
+    /// confident and clearly ahead.
+    ///
+    /// # Errors
+    /// Damage as in [`Look::get`].
+    pub fn match_request(&self, request: &str) -> Result<MatchAnswer<'_>> {
+        let normal = normalise(clip(request));
+        if normal.is_empty() {
+            return Ok(MatchAnswer::none("the request is blank"));
+        }
+        if let Some(command) = exact_command(request) {
+            let reason = format!("the whole request is a device command: call {}", command.tool);
+            return Ok(MatchAnswer {
+                exact_command: Some(command),
+                confidence: 1.0,
+                ..MatchAnswer::none(&reason)
+            });
+        }
+        if let Some(answer) = self.match_phrase(&normal)? {
+            return Ok(answer);
+        }
+        self.match_search(request)
+    }
+
+    /// The owner of the longest phrase.
+    fn match_phrase(&self, normal: &str) -> Result<Option<MatchAnswer<'_>>> {
+        let mut failed = None;
+        let found = phrase::longest(normal, |phrase| match self.named(phrase) {
+            Ok(named) => named.into_iter().filter(|(kind, _)| *kind != KeyKind::Tag).collect(),
+            Err(error) => {
+                failed = Some(error);
+                Vec::new()
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let Some((_, mut owners)) = found else { return Ok(None) };
+        // Of equally long phrases the more deliberate one wins: an id or name, then an alias, then an example.
+        owners.sort_by_key(|(kind, skill)| (!skill.status().is_active(), *kind, skill.layer(), skill.id()));
+        let mut distinct: Vec<(KeyKind, SkillRef<'_>)> = Vec::new();
+        for (kind, skill) in owners {
+            if !distinct.iter().any(|(_, known)| known.id() == skill.id()) {
+                distinct.push((kind, skill));
+            }
+        }
+        let Some((kind, skill)) = distinct.first().copied() else { return Ok(None) };
+        let what = match kind {
+            KeyKind::Id | KeyKind::Name => "name",
+            KeyKind::Alias | KeyKind::Tag => "alias",
+            KeyKind::Example => "example",
+        };
+        let others: Vec<&str> =
+            distinct[1..].iter().map(|(_, other)| other.id()).take(CANDIDATES_MAX).collect();
+        let mut reason = format!("the request holds a whole {what} of {:?}", skill.id());
+        if !others.is_empty() {
+            reason.push_str("; equally specific: ");
+            reason.push_str(&others.join(", "));
+        }
+        let candidates = distinct[1..].iter().map(|(_, other)| *other).take(CANDIDATES_MAX).collect();
+        Ok(Some(MatchAnswer { skill: Some(skill), confidence: 1.0, reason, exact_command: None, candidates }))
+    }
+
+    /// The best search hit, if it is confident and clearly ahead.
+    fn match_search(&self, request: &str) -> Result<MatchAnswer<'_>> {
+        let ranked = self.rank(request, &Filter::default(), CANDIDATES_MAX + 1)?;
+        let candidates = ranked
+            .hits
+            .iter()
+            .map(|(layer, ordinal, _)| self.at(*layer, *ordinal))
+            .collect::<Result<Vec<_>>>()?;
+        let score = |index: usize| ranked.hits.get(index).map(|(_, _, score)| f64::from(*score));
+        let (Some(best), Some(first)) = (candidates.first().copied(), score(0)) else {
+            return Ok(MatchAnswer::none("no skill shares a word with the request"));
+        };
+        let confidence = ranked.confidence;
+        let ahead = score(1).is_none_or(|second| first >= second * f64::from(LEAD_MIN));
+        if confidence >= CONFIDENCE_MIN && ahead {
+            let reason = format!("the best search hit is {:?}", best.id());
+            let candidates = candidates[1..].to_vec();
+            return Ok(MatchAnswer {
+                skill: Some(best),
+                confidence,
+                reason,
+                exact_command: None,
+                candidates,
+            });
+        }
+        let why = if ahead {
+            "no skill covers enough of the request"
+        } else {
+            "two skills fit the request equally well"
+        };
+        Ok(MatchAnswer {
+            confidence,
+            candidates: candidates.into_iter().take(CANDIDATES_MAX).collect(),
+            ..MatchAnswer::none(why)
+        })
+    }
+}
+
+impl MatchAnswer<'_> {
+    fn none(reason: &str) -> Self {
+        Self {
+            skill: None,
+            confidence: 0.0,
+            reason: reason.to_owned(),
+            exact_command: None,
+            candidates: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! One state of the catalog: everything that an epoch names, open and verified.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::catalog::open::OpenLayer;
+use crate::entitlement::{Statement, Statements};
+use crate::error::Result;
+use crate::index::hash::hash128;
+use crate::model::Layer;
+use crate::snapshot::Loaded;
+
+/// What the manifest keeps for the catalog beside the layers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Kept {
+    /// Statements about entitlements.
+    #[serde(default)]
+    pub(crate) statements: Statements,
+    /// Sync is held after a rollback.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) sync_held: bool,
+    /// A revocation may have been lost with a damaged ring: the synced layer is hidden until it is known again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) suspended: bool,
+}
+
+/// Everything that a query needs, immutable.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// The epoch that this is the state of.
+    pub(crate) epoch: u64,
+    /// The manifest and the ring as they were read.
+    pub(crate) loaded: Loaded,
+    /// Folded statements with those of the ring.
+    pub(crate) statements: Statements,
+    /// Open layers in precedence order.
+    pub(crate) layers: Vec<Arc<OpenLayer>>,
+    /// Ids that stand in several layers: (index in `layers`, ordinal) in precedence order.
+    pub(crate) shared_ids: Vec<Vec<(usize, u32)>>,
+    /// Nothing synced may be shown: a revocation could not be written, or may have been lost.
+    pub(crate) suspended: bool,
+    /// A first touch found damage: the next query opens a new state.
+    damaged: AtomicBool,
+}
+
+impl State {
+    /// Puts a state together.
+    ///
+    /// # Errors
+    /// An id index contradicts itself.
+    pub(crate) fn new(loaded: Loaded, layers: Vec<Arc<OpenLayer>>) -> Result<Self> {
+        let kept = kept(&loaded);
+        let mut statements = kept.statements;
+        let mut unknown = false;
+        for found in &loaded.statements {
+            match Statement::decode(found.kind, &found.payload) {
+                Some(statement) => drop(statements.apply(&statement)),
+                // Written by a newer version: it may mask something.
+                None => unknown = true,
+            }
+        }
+        let suspended = kept.suspended || loaded.deny_all || loaded.ring_damage.is_some() || unknown;
+        let shared_ids = shared_ids(&layers)?;
+        Ok(Self {
+            epoch: loaded.epoch,
+            loaded,
+            statements,
+            layers,
+            shared_ids,
+            suspended,
+            damaged: AtomicBool::new(false),
+        })
+    }
+
+    /// The open layer of that name.
+    pub(crate) fn layer(&self, layer: Layer) -> Option<&Arc<OpenLayer>> {
+        self.layers.iter().find(|open| open.layer == layer)
+    }
+
+    /// Marks the state as damaged.
+    pub(crate) fn mark_damaged(&self) {
+        self.damaged.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a first touch found damage.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damaged.load(Ordering::Relaxed)
+    }
+}
+
+/// What the manifest keeps for the catalog; a form that cannot be read counts as nothing said.
+pub(crate) fn kept(loaded: &Loaded) -> Kept {
+    serde_json::from_value(loaded.manifest.state.clone()).unwrap_or_default()
+}
+
+/// Every id of a smaller layer that a larger one holds too. Cost: one look-up a skill of all layers but the largest.
+fn shared_ids(layers: &[Arc<OpenLayer>]) -> Result<Vec<Vec<(usize, u32)>>> {
+    let mut shared: std::collections::BTreeMap<u128, Vec<(usize, u32)>> = std::collections::BTreeMap::new();
+    let Some(largest) = (0..layers.len()).max_by_key(|index| layers[*index].live.count()) else {
+        return Ok(Vec::new());
+    };
+    for (index, layer) in layers.iter().enumerate().filter(|(index, _)| *index != largest) {
+        for row in layer.ids()?.rows() {
+            for (other_index, other) in layers.iter().enumerate().filter(|(other, _)| *other != index) {
+                let found = other
+                    .ids()?
+                    .row(row.hash)
+                    .map_err(|damage| super::open::damaged(other.name(), damage))?;
+                if let Some(found) = found {
+                    let places = shared.entry(row.hash).or_default();
+                    places.push((index, row.ordinal));
+                    places.push((other_index, found.ordinal));
+                }
+            }
+        }
+    }
+    Ok(shared
+        .into_values()
+        .map(|mut places| {
+            places.sort_unstable();
+            places.dedup();
+            places
+        })
+        .collect())
+}
+
+/// The row's ordinal of an id in a layer, visible or not.
+pub(crate) fn ordinal_of(layer: &OpenLayer, id: &str) -> Result<Option<u32>> {
+    let row = layer
+        .ids()?
+        .row(hash128(id.as_bytes()))
+        .map_err(|damage| super::open::damaged(layer.name(), damage))?;
+    let Some(row) = row else { return Ok(None) };
+    Ok((layer.record(row.ordinal)?.id.as_str() == id).then_some(row.ordinal))
+}

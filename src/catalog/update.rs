@@ -1,0 +1,285 @@
+//! Changes: the content of a layer, and statements about entitlements.
+
+use crate::catalog::build::{BuiltLayer, build};
+use crate::catalog::report::Committed;
+use crate::catalog::state::{Kept, State, kept};
+use crate::catalog::{Catalog, source};
+use crate::entitlement::{LocalStatement, Statement};
+use crate::error::{Error, Problem, Result, StorageError};
+use crate::limits::UPDATE_ATTEMPTS_MAX;
+use crate::model::{Entry, Layer};
+use crate::snapshot::{Edit, FileRef, Generation, Loaded, Manifest, Outcome};
+
+/// Files of a new generation, durable but not yet reached by a manifest.
+struct Written {
+    files: Vec<FileRef>,
+    source: Option<FileRef>,
+    built: BuiltLayer,
+}
+
+impl Catalog {
+    /// Replaces the content of a layer. `change` gets the current entries and answers the new full set, or `None` if
+    /// there is nothing to do. It is called again, with newer entries, if another process committed meanwhile.
+    ///
+    /// Building takes no lock: queries and revocations go on. When this returns, the change is durable, and every
+    /// query that begins later, in any process, sees it.
+    ///
+    /// # Errors
+    /// What `change` answers; [`Error::Rejected`] with every problem if a skill breaks a rule or an id stands there
+    /// twice; [`StorageError::Contended`] if others commit too often; a failure of the disk, after which nothing has
+    /// changed.
+    pub fn update(
+        &self,
+        layer: Layer,
+        change: &mut dyn FnMut(Vec<Entry>) -> Result<Option<Vec<Entry>>>,
+    ) -> Result<Committed> {
+        refuse_bundled(layer)?;
+        for _ in 0..UPDATE_ATTEMPTS_MAX {
+            let state = self.current()?;
+            let base = current_of(&state.loaded.manifest, layer);
+            let generation = base.generation.max(state.loaded.manifest.generation_floor) + 1;
+            let Some(entries) = change(self.entries_of(&state, layer)?)? else {
+                self.inner.dir.announce()?;
+                return Ok(Committed { generation: base.generation, changed: false });
+            };
+            refuse_broken(layer, &entries)?;
+            let written = self.write(layer, entries, generation)?;
+            let next = Generation {
+                generation,
+                files: written.files,
+                source: written.source,
+                digest: written.built.digest,
+                skills: written.built.skills,
+            };
+            if next.files == base.files && next.source == base.source {
+                self.inner.dir.announce()?;
+                return Ok(Committed { generation: base.generation, changed: false });
+            }
+            if let Some(committed) = self.publish(layer, &base, &next)? {
+                return Ok(committed);
+            }
+            tracing::debug!(layer = layer.name(), "the layer changed meanwhile; building again");
+        }
+        Err(StorageError::Contended { layer: layer.name(), attempts: UPDATE_ATTEMPTS_MAX }.into())
+    }
+
+    /// Builds and writes the files of a generation.
+    fn write(&self, layer: Layer, mut entries: Vec<Entry>, generation: u64) -> Result<Written> {
+        let keeps_source = matches!(layer, Layer::Local | Layer::Learned);
+        if keeps_source {
+            for entry in &mut entries {
+                entry.subscriptions.clear();
+            }
+            entries.sort_by(|a, b| a.skill.id.cmp(&b.skill.id));
+        }
+        let source = if keeps_source && !entries.is_empty() {
+            Some(self.inner.dir.write_source(&source::write(layer, &entries))?)
+        } else {
+            None
+        };
+        let built = build(layer, entries, self.registry(), generation)?;
+        let files = built
+            .files
+            .iter()
+            .map(|file| self.inner.dir.write_file(layer.name(), file))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Written { files, source, built })
+    }
+
+    /// Commits a generation on top of `base`; `None` if the base is no longer current.
+    pub(crate) fn publish(
+        &self,
+        layer: Layer,
+        base: &Generation,
+        next: &Generation,
+    ) -> Result<Option<Committed>> {
+        let keep = self.inner.options.keep_generations as usize;
+        let generation = next.generation;
+        let outcome = self.inner.dir.commit_then(
+            &mut |loaded| {
+                if current_of(&loaded.manifest, layer) != *base {
+                    return Ok(Edit::Rebase);
+                }
+                let mut manifest = folded(loaded)?;
+                manifest.layers.entry(layer.name().to_owned()).or_default().advance(next.clone(), keep);
+                manifest.recovered = None;
+                Ok(Edit::Install(Box::new(manifest)))
+            },
+            &mut |loaded| self.install(loaded),
+        )?;
+        Ok(match outcome {
+            Outcome::Installed(_) | Outcome::Unchanged(_) => Some(Committed { generation, changed: true }),
+            Outcome::Rebase => None,
+        })
+    }
+
+    /// Makes a statement about entitlements durable and effective: no query that begins after this has returned, in
+    /// any process of the machine, sees what it masks. Waits at most one second for another writer, and works on a
+    /// full disk.
+    ///
+    /// A statement that stands already is announced again, so that repeating one whose first try was killed is safe.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] if the text cannot be an id or a subscription; [`StorageError::Locked`];
+    /// [`StorageError::RingFull`], after which every synced skill is hidden.
+    pub fn state(&self, statement: LocalStatement) -> Result<()> {
+        statement.check().map_err(|problem| Error::InvalidArguments { problems: vec![problem] })?;
+        let state = self.current()?;
+        let statement = Statement::Local(statement);
+        if !state.statements.clone().apply(&statement) {
+            return Ok(self.inner.dir.announce()?);
+        }
+        if state.loaded.ring_used >= RING_FOLD_AT
+            && let Err(error) = self.fold()
+        {
+            // There is still room for many statements.
+            tracing::warn!(%error, "the revocation ring cannot be folded");
+        }
+        let (kind, payload) = statement.encode();
+        self.inner.dir.append_statement(kind, &payload)?;
+        if state.loaded.deny_all {
+            // The disk takes statements again: what had to be refused is repeated by whoever was refused.
+            self.fold()?;
+            self.inner.dir.set_deny_all(false)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the statements of the ring into the manifest.
+    pub(crate) fn fold(&self) -> Result<()> {
+        let mut broken = false;
+        self.inner.dir.commit_then(
+            &mut |loaded| {
+                broken = loaded.ring_damage.is_some();
+                Ok(Edit::Install(Box::new(folded(loaded)?)))
+            },
+            &mut |loaded| self.install(loaded),
+        )?;
+        if broken {
+            self.inner.dir.repair_ring()?;
+        }
+        Ok(())
+    }
+
+    /// Publishes the previous generation of a layer again, under a new number. Sync is held until it is resumed, and
+    /// no revocation is lifted.
+    ///
+    /// # Errors
+    /// [`StorageError::NoEarlierGeneration`]; a failure of the disk.
+    pub fn rollback(&self, layer: Layer) -> Result<Committed> {
+        refuse_bundled(layer)?;
+        let mut committed = Committed { generation: 0, changed: false };
+        self.inner.dir.commit_then(
+            &mut |loaded| {
+                let mut manifest = folded(loaded)?;
+                let known = manifest.layers.entry(layer.name().to_owned()).or_default();
+                if known.history.is_empty() {
+                    return Err(StorageError::NoEarlierGeneration { layer: layer.name() }.into());
+                }
+                let mut next = known.history.remove(0);
+                next.generation = known.current.generation.max(loaded.manifest.generation_floor) + 1;
+                committed = Committed { generation: next.generation, changed: true };
+                known.advance(next, self.inner.options.keep_generations as usize);
+                if layer == Layer::Synced {
+                    let mut state = kept(loaded);
+                    state.sync_held = true;
+                    set_kept(&mut manifest, loaded, state)?;
+                }
+                Ok(Edit::Install(Box::new(manifest)))
+            },
+            &mut |loaded| self.install(loaded),
+        )?;
+        Ok(committed)
+    }
+
+    /// Removes files that nothing reaches any more; answers the bytes freed.
+    ///
+    /// # Errors
+    /// The lock cannot be had, or a file cannot be removed.
+    pub fn compact(&self) -> Result<u64> {
+        self.fold()?;
+        Ok(self.inner.dir.collect()?)
+    }
+}
+
+/// Records of the ring in use from which on it is folded before the next statement: half of it.
+const RING_FOLD_AT: usize = 512;
+
+/// A copy of the manifest that contains every statement of the ring.
+pub(crate) fn folded(loaded: &Loaded) -> Result<Manifest> {
+    let mut manifest = (*loaded.manifest).clone();
+    set_kept(&mut manifest, loaded, kept(loaded))?;
+    Ok(manifest)
+}
+
+fn set_kept(manifest: &mut Manifest, loaded: &Loaded, mut state: Kept) -> Result<()> {
+    for found in &loaded.statements {
+        let Some(statement) = Statement::decode(found.kind, &found.payload) else {
+            let detail = format!(
+                "statement {} is of kind {}, which this version does not know",
+                found.seq, found.kind
+            );
+            return Err(StorageError::damaged("revocations", detail).into());
+        };
+        state.statements.apply(&statement);
+    }
+    // A damaged ring may have lost a revocation: hide what it could have been about until it is known again.
+    state.suspended |= loaded.ring_damage.is_some();
+    manifest.folded_seq = loaded.last_seq.max(manifest.folded_seq);
+    manifest.state =
+        serde_json::to_value(&state).map_err(|error| StorageError::damaged("CURRENT", error.to_string()))?;
+    Ok(())
+}
+
+fn current_of(manifest: &Manifest, layer: Layer) -> Generation {
+    manifest.layers.get(layer.name()).map(|known| known.current.clone()).unwrap_or_default()
+}
+
+fn refuse_bundled(layer: Layer) -> Result<()> {
+    if layer != Layer::Bundled {
+        return Ok(());
+    }
+    let message = "the bundled layer is part of the program; choose synced, local or learned";
+    Err(Error::InvalidArguments {
+        problems: vec![Problem::new("invalid_layer", "layer", message).got("bundled")],
+    })
+}
+
+/// Refuses a set with a skill that breaks a rule of the model, with every problem.
+fn refuse_broken(layer: Layer, entries: &[Entry]) -> Result<()> {
+    let mut problems = Vec::new();
+    for entry in entries {
+        for mut problem in entry.skill.problems() {
+            problem.field = format!("{}: {}", entry.skill.id, problem.field);
+            problems.push(problem);
+        }
+        if entry.resources.len() != entry.skill.resources.len() {
+            let message = "the number of resources differs from the bytes that are given";
+            problems.push(Problem::new(
+                "missing_resource",
+                format!("{}: resources", entry.skill.id),
+                message,
+            ));
+        }
+        if layer == Layer::Synced && entry.subscriptions.is_empty() {
+            let message = "a synced skill belongs to at least one subscription; name it";
+            problems.push(Problem::new(
+                "missing_field",
+                format!("{}: subscriptions", entry.skill.id),
+                message,
+            ));
+        }
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Rejected { what: format!("the {} layer", layer.name()), problems })
+    }
+}
+
+impl State {
+    /// The published generation of a layer.
+    pub(crate) fn generation(&self, layer: Layer) -> Option<&Generation> {
+        self.loaded.manifest.layers.get(layer.name()).map(|known| &known.current)
+    }
+}

@@ -1,0 +1,156 @@
+//! The rights of one caller: which subscriptions count, which ids are masked.
+
+use std::collections::BTreeSet;
+
+use crate::entitlement::Statements;
+use crate::entitlement::statements::{Document, Grants};
+use crate::model::Layer;
+
+/// How a caller's sight is narrower than the deployment's. The default narrows nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Narrowing {
+    /// Only these subscriptions; `None` is all that the deployment has.
+    pub subscriptions: Option<BTreeSet<String>>,
+    /// Only these layers; `None` is all.
+    pub layers: Option<BTreeSet<Layer>>,
+}
+
+/// What follows from the statements for one caller.
+#[derive(Debug)]
+pub(crate) struct Rights<'a> {
+    statements: &'a Statements,
+    narrowing: &'a Narrowing,
+}
+
+impl<'a> Rights<'a> {
+    /// Rights under these statements, narrowed.
+    pub(crate) fn new(statements: &'a Statements, narrowing: &'a Narrowing) -> Self {
+        Self { statements, narrowing }
+    }
+
+    /// Whether the caller sees this layer at all.
+    pub(crate) fn sees_layer(&self, layer: Layer) -> bool {
+        self.narrowing.layers.as_ref().is_none_or(|layers| layers.contains(&layer))
+    }
+
+    /// Whether one of these subscriptions grants the caller every skill it brings (single ids of
+    /// [`Rights::special_ids`] are decided apart).
+    pub(crate) fn grants_all<'s>(&self, mut subscriptions: impl Iterator<Item = &'s str>) -> bool {
+        subscriptions
+            .any(|sub| self.counts(sub) && !matches!(self.document(sub), Some(d) if d.grants != Grants::All))
+    }
+
+    /// Ids for which a rule of a whole subscription is not enough, each once.
+    pub(crate) fn special_ids(&self) -> BTreeSet<&'a str> {
+        let mut ids: BTreeSet<&str> = self.statements.hidden.iter().map(String::as_str).collect();
+        for document in self.statements.platform.values() {
+            ids.extend(document.revoked.keys().map(String::as_str));
+            if let Grants::List(list) = &document.grants {
+                ids.extend(list.iter().map(String::as_str));
+            }
+        }
+        ids
+    }
+
+    /// Whether the synced skill `id`, brought by these subscriptions, is granted to the caller and not masked.
+    pub(crate) fn grants<'s>(&self, mut subscriptions: impl Iterator<Item = &'s str>, id: &str) -> bool {
+        !self.statements.hidden.contains(id)
+            && subscriptions.any(|sub| self.counts(sub) && self.names(sub, id))
+    }
+
+    /// Whether `id` is masked in every layer. `subscriptions` are those that bring its synced copy, if there is one.
+    pub(crate) fn masks<'s>(&self, mut subscriptions: impl Iterator<Item = &'s str>, id: &str) -> bool {
+        if self.statements.hidden.contains(id) {
+            return true;
+        }
+        let withdrawn = self.statements.platform.values().any(|document| document.revoked.contains_key(id));
+        // Another subscription of the deployment that still grants the id keeps the other layers' copies too.
+        withdrawn && !subscriptions.any(|sub| self.statements.is_active(sub) && self.names(sub, id))
+    }
+
+    /// Whether a subscription is in force and in the caller's set.
+    fn counts(&self, subscription: &str) -> bool {
+        self.statements.is_active(subscription)
+            && self.narrowing.subscriptions.as_ref().is_none_or(|set| set.contains(subscription))
+    }
+
+    /// Whether a subscription's document grants the id.
+    fn names(&self, subscription: &str, id: &str) -> bool {
+        self.document(subscription).is_none_or(|document| {
+            !document.revoked.contains_key(id)
+                && match &document.grants {
+                    Grants::All => true,
+                    Grants::List(ids) => ids.contains(id),
+                }
+        })
+    }
+
+    fn document(&self, subscription: &str) -> Option<&Document> {
+        self.statements.platform.get(subscription)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::entitlement::statements::Standing;
+
+    fn document(status: Standing, grants: Grants, revoked: &[(&str, u64)]) -> Document {
+        let revoked: BTreeMap<String, u64> =
+            revoked.iter().map(|(id, seq)| ((*id).to_owned(), *seq)).collect();
+        Document { ent_seq: 1, status, grants, revoked }
+    }
+
+    fn world() -> Statements {
+        let mut all = Statements::default();
+        all.platform.insert("a".into(), document(Standing::Active, Grants::All, &[("gone", 1)]));
+        let list = Grants::List(BTreeSet::from(["one".to_owned(), "gone".to_owned()]));
+        all.platform.insert("b".into(), document(Standing::Active, list, &[]));
+        all.platform.insert("c".into(), document(Standing::Suspended, Grants::All, &[]));
+        all.hidden.insert("secret".into());
+        all
+    }
+
+    #[test]
+    fn a_skill_is_granted_while_one_of_its_subscriptions_grants_it() {
+        let (statements, narrowing) = (world(), Narrowing::default());
+        let rights = Rights::new(&statements, &narrowing);
+        for (subs, id, want) in [
+            (&["a"][..], "x", true),
+            (&["a"], "gone", false),
+            (&["a", "b"], "gone", true),
+            (&["b"], "one", true),
+            (&["b"], "two", false),
+            (&["c"], "x", false),
+            (&["a"], "secret", false),
+            (&["unknown"], "x", false),
+            (&[], "x", false),
+        ] {
+            assert_eq!(rights.grants(subs.iter().copied(), id), want, "{subs:?} {id}");
+        }
+        assert!(rights.grants_all(["a"].into_iter()) && !rights.grants_all(["b", "c"].into_iter()));
+    }
+
+    #[test]
+    fn a_mask_reaches_every_layer_unless_another_subscription_grants_the_id() {
+        let (statements, narrowing) = (world(), Narrowing::default());
+        let rights = Rights::new(&statements, &narrowing);
+        assert!(rights.masks([].into_iter(), "secret"));
+        assert!(rights.masks(["a"].into_iter(), "gone"));
+        assert!(rights.masks([].into_iter(), "gone"), "no synced copy any more");
+        assert!(!rights.masks(["a", "b"].into_iter(), "gone"));
+        assert!(!rights.masks(["c"].into_iter(), "x"), "not being granted masks only the synced copy");
+    }
+
+    #[test]
+    fn a_caller_with_fewer_subscriptions_sees_fewer_skills() {
+        let statements = world();
+        let narrowing = Narrowing { subscriptions: Some(BTreeSet::from(["b".to_owned()])), layers: None };
+        let rights = Rights::new(&statements, &narrowing);
+        assert!(!rights.grants(["a"].into_iter(), "x"));
+        assert!(rights.grants(["a", "b"].into_iter(), "one"));
+        assert_eq!(rights.special_ids().into_iter().collect::<Vec<_>>(), ["gone", "one", "secret"]);
+    }
+}

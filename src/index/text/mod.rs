@@ -1,0 +1,27 @@
+//! Full-text search over the skills of a layer, with the caller's sight inside the scan.
+//!
+//! A [`TextBuilder`] turns the texts of skills into one section of bytes; a [`TextIndex`] reads that section where
+//! it lies. [`search`] answers over several indexes at once (the segments and layers that a caller sees). Every
+//! statistic it uses is counted over visible documents of all parts together or is a constant of the program, so
+//! an answer tells nothing about documents that the caller must not see.
+//!
+//! Invariant: pure functions on bytes. Hostile bytes give an error or a wrong answer, never a panic.
+
+mod analysis;
+mod build;
+mod function_words;
+mod hash;
+mod layout;
+mod metrics;
+mod open;
+mod search;
+mod sight;
+mod weights;
+mod why;
+
+pub use build::{Fields, TextBuilder};
+pub use metrics::{Judged, Quality, quality};
+pub use open::TextIndex;
+pub use search::{Answer, Found, Part, Scratch, Tie, search};
+pub use sight::Sight;
+pub use why::{Field, why};

@@ -1,0 +1,78 @@
+//! Which words of a query stand in which field of a skill.
+
+use super::analysis::{Analyzer, Kind};
+use super::build::Fields;
+use super::hash::TermHash;
+
+/// A searchable field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// Name.
+    Name,
+    /// One of the aliases.
+    Alias,
+    /// One of the examples.
+    Example,
+    /// One of the tags.
+    Tag,
+    /// Description.
+    Description,
+    /// Body.
+    Body,
+}
+
+impl Field {
+    /// Its name in answers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Alias => "alias",
+            Self::Example => "example",
+            Self::Tag => "tag",
+            Self::Description => "description",
+            Self::Body => "body",
+        }
+    }
+}
+
+/// The query's words that each field of a skill holds, fields without any left out; words as the query has them,
+/// folded.
+///
+/// Function words and parts of a longer match are left out. Cost: one analysis of the skill's text, so it is asked
+/// for the hits that are shown.
+#[must_use]
+pub fn why(fields: &Fields<'_>, query: &str) -> Vec<(Field, Vec<String>)> {
+    let mut analyzer = Analyzer::new();
+    let mut wanted: Vec<(TermHash, String)> = Vec::new();
+    analyzer.tokens(query, &mut |token| {
+        if token.kind != Kind::Function && !wanted.iter().any(|(term, _)| *term == token.term) {
+            wanted.push((token.term, token.text.to_owned()));
+        }
+    });
+    let texts: [(Field, &[&str]); 6] = [
+        (Field::Name, &[fields.name]),
+        (Field::Alias, fields.aliases),
+        (Field::Example, fields.examples),
+        (Field::Tag, fields.tags),
+        (Field::Description, &[fields.description]),
+        (Field::Body, &[fields.body]),
+    ];
+    let mut answer = Vec::new();
+    for (field, texts) in texts {
+        let mut held = vec![false; wanted.len()];
+        for text in texts {
+            analyzer.tokens(text, &mut |token| {
+                for (held, (term, _)) in held.iter_mut().zip(&wanted) {
+                    *held |= *term == token.term;
+                }
+            });
+        }
+        let words: Vec<String> =
+            wanted.iter().zip(&held).filter(|(_, held)| **held).map(|((_, text), _)| text.clone()).collect();
+        if !words.is_empty() {
+            answer.push((field, words));
+        }
+    }
+    answer
+}

@@ -1,0 +1,176 @@
+//! The reader's protocol: look at the epoch, read, look again; keep what was read only if the epoch stood still.
+
+use std::io;
+use std::sync::Arc;
+
+use super::dir::DataDir;
+use super::manifest::{HEADER_BYTES, Manifest, Recovery};
+use super::names::{CURRENT, RING};
+use super::ring::{RING_BYTES, Ring, RingStatement};
+use super::storage::{OpenMode, Storage, read_all};
+use crate::error::{Result, StorageError};
+use crate::limits::MANIFEST_BYTES_MAX;
+
+/// Rounds of the protocol before a reader gives up: each lost round means that a writer committed.
+const ROUNDS_MAX: u32 = 10_000;
+/// Rounds without a pause.
+const ROUNDS_EAGER: u32 = 16;
+
+/// One consistent state of a directory.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    /// The epoch that it belongs to.
+    pub(crate) epoch: u64,
+    /// The manifest.
+    pub(crate) manifest: Arc<Manifest>,
+    /// Statements that the manifest does not contain yet, in order.
+    pub(crate) statements: Vec<RingStatement>,
+    /// A revocation could not be written: the synced layer is suspended.
+    pub(crate) deny_all: bool,
+    /// The ring is damaged, a revocation may be lost: to be treated like `deny_all`.
+    pub(crate) ring_damage: Option<String>,
+    /// Records of the ring that are in use, of [`SLOTS`](super::ring::SLOTS).
+    pub(crate) ring_used: usize,
+    /// Highest number of a complete statement: what a manifest that contains them all says in `folded_seq`.
+    pub(crate) last_seq: u64,
+}
+
+/// The manifest that was read last, so that a revocation does not cost its parsing again.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    entry: Option<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: (u64, u64),
+    header: [u8; HEADER_BYTES],
+    manifest: Arc<Manifest>,
+    /// Epoch at which it was read, and what the ring said then.
+    epoch: u64,
+    ring: u32,
+}
+
+impl Cache {
+    /// Whether `CURRENT` is another file than the one that was read last.
+    pub(super) fn is_other_file(&self, found: Option<(u64, u64)>) -> bool {
+        self.entry.as_ref().is_some_and(|entry| found.is_some_and(|found| found != entry.id))
+    }
+}
+
+impl DataDir {
+    /// The state now. Cost while only statements changed: reading the ring (64 KiB); else also parsing the manifest.
+    pub(crate) fn load(&self) -> Result<Loaded, StorageError> {
+        self.load_with(&mut |_| Ok(())).map(|(loaded, ())| loaded).map_err(|error| match error {
+            crate::error::Error::Storage(error) => error,
+            other => StorageError::damaged(CURRENT, other.to_string()),
+        })
+    }
+
+    /// The state now, with what `open` makes of it (opened files): repeated until nothing changed in between. If
+    /// `open` fails while the epoch stands still, its error is the answer.
+    pub(crate) fn load_with<T>(&self, open: &mut dyn FnMut(&Loaded) -> Result<T>) -> Result<(Loaded, T)> {
+        self.check_fork()?;
+        for round in 0..ROUNDS_MAX {
+            if round >= ROUNDS_EAGER {
+                std::thread::yield_now();
+            }
+            let epoch = self.epoch();
+            let result = self.read_state(epoch).map_err(Into::into).and_then(|loaded| {
+                let opened = open(&loaded)?;
+                Ok((loaded, opened))
+            });
+            if self.epoch() != epoch {
+                continue;
+            }
+            match result {
+                Err(crate::error::Error::Storage(error)) if self.is_manifest_damage(&error) => {
+                    self.recover()?;
+                }
+                other => return other,
+            }
+        }
+        Err(StorageError::Contended { layer: "whole", attempts: ROUNDS_MAX }.into())
+    }
+
+    /// Reads manifest and ring once.
+    pub(super) fn read_state(&self, epoch: u64) -> Result<Loaded, StorageError> {
+        let ring_bytes = self.read_ring()?;
+        let manifest = self.read_manifest(epoch, crc32c::crc32c(&ring_bytes))?;
+        let ring = Ring::read(&ring_bytes, manifest.folded_seq);
+        let deny_all =
+            self.inner.epoch.is_denied().map_err(|error| self.failed("read", super::names::EPOCH, error))?;
+        let last_seq = ring.statements.last().map_or(manifest.folded_seq, |last| last.seq);
+        Ok(Loaded {
+            epoch,
+            ring_used: ring.used(manifest.folded_seq),
+            statements: ring.statements,
+            deny_all,
+            ring_damage: ring.damage,
+            last_seq,
+            manifest,
+        })
+    }
+
+    /// The bytes of the ring; too short if somebody truncated it.
+    pub(super) fn read_ring(&self) -> Result<Vec<u8>, StorageError> {
+        let failed = |error| self.failed("read", RING, error);
+        let file = self.inner.storage.open(RING, OpenMode::Read).map_err(failed)?;
+        let mut bytes = vec![0; RING_BYTES];
+        let read = file.read_at(&mut bytes, 0).map_err(failed)?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    /// `CURRENT`, parsed only if it is another one than last time.
+    fn read_manifest(&self, epoch: u64, ring: u32) -> Result<Arc<Manifest>, StorageError> {
+        let failed = |error| self.failed("read", CURRENT, error);
+        let file = self.inner.storage.open(CURRENT, OpenMode::Read).map_err(failed)?;
+        let id = file.stat().map_err(failed)?.id;
+        let mut header = [0; HEADER_BYTES];
+        let read = file.read_at(&mut header, 0).map_err(failed)?;
+        let mut cache = self.inner.cache.lock();
+        if let Some(entry) = &mut cache.entry {
+            let same = entry.id == id && entry.header == header;
+            // A writer that was killed before its announcement left a change behind: views that hold the state of
+            // this epoch must look again.
+            if entry.epoch == epoch && !(same && entry.ring == ring) {
+                self.inner.epoch.nudge();
+            }
+            if same {
+                (entry.epoch, entry.ring) = (epoch, ring);
+                return Ok(Arc::clone(&entry.manifest));
+            }
+        }
+        let bytes = read_all(file.as_ref(), MANIFEST_BYTES_MAX).map_err(failed)?;
+        let manifest = Arc::new(Manifest::decode(CURRENT, &bytes)?);
+        if read == HEADER_BYTES {
+            cache.entry = Some(Entry { id, header, manifest: Arc::clone(&manifest), epoch, ring });
+        }
+        Ok(manifest)
+    }
+
+    /// Whether an error means that `CURRENT` is damaged or missing (a newer version is neither).
+    fn is_manifest_damage(&self, error: &StorageError) -> bool {
+        match error {
+            StorageError::Damaged { file, .. } => file == CURRENT,
+            StorageError::Io { path, source, .. } => {
+                let missing = matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData);
+                missing && [CURRENT, RING].iter().any(|name| *path == self.path().join(name))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Reads a manifest by name, without the cache.
+pub(super) fn read_manifest_file(storage: &dyn Storage, name: &str) -> Result<Manifest, StorageError> {
+    let failed = |error| StorageError::io("read", storage.path().join(name), error);
+    let file = storage.open(name, OpenMode::Read).map_err(failed)?;
+    Manifest::decode(name, &read_all(file.as_ref(), MANIFEST_BYTES_MAX).map_err(failed)?)
+}
+
+/// Whether a manifest came out of a recovery and waits for the layers above.
+pub(crate) fn waits_for_rebuild(manifest: &Manifest) -> Option<Recovery> {
+    manifest.recovered
+}

@@ -1,0 +1,37 @@
+//! Bytes on disk: a directory of immutable segment files under one manifest, and the protocol that keeps any number
+//! of processes in step. It knows nothing of skills.
+//!
+//! From below: [`map`] shares memory with files and processes, [`storage`] is the file system as a trait, [`names`]
+//! says which names are ours. [`sections`] and [`file`] lay out a segment, [`record`] hands out its records after
+//! their first check. [`manifest`] is `CURRENT`, the only commit point; [`ring`] keeps the revocations since, [`epoch`]
+//! the number that tells others to look again, [`lock`] the writers apart. [`dir`] opens a directory, [`load`] is the
+//! reader's protocol, [`commit`] the writer's, [`recover`] and [`collect`] clean up behind both.
+//!
+//! Invariant: a reader never keeps a state that was not current at one moment, and no acknowledged change is lost.
+
+pub(crate) mod collect;
+pub(crate) mod commit;
+pub(crate) mod dir;
+pub(crate) mod epoch;
+pub(crate) mod file;
+pub(crate) mod load;
+pub(crate) mod lock;
+pub(crate) mod manifest;
+pub(crate) mod map;
+pub(crate) mod names;
+pub(crate) mod record;
+pub(crate) mod recover;
+pub(crate) mod ring;
+pub(crate) mod sections;
+pub(crate) mod storage;
+
+pub(crate) use commit::{Edit, Outcome};
+pub(crate) use dir::{DataDir, MapKind, OpenOptions};
+pub(crate) use epoch::Follow;
+pub(crate) use file::{Built, FileBuilder, Schema, SectionFile};
+pub(crate) use load::Loaded;
+pub(crate) use manifest::{FileRef, Generation, LayerState, Manifest, Recovery};
+pub(crate) use map::{Aligned, Bytes};
+pub(crate) use record::{Damage, Ranges, Records, RowLayout, Texts};
+pub(crate) use ring::RingStatement;
+pub(crate) use sections::{FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN, Section};

@@ -1,0 +1,113 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use repertoire::model::Layer;
+
+use crate::support::{ids, knowledge, open, put, sees, with};
+
+fn segments(dir: &Path, prefix: &str) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(prefix))
+        .collect();
+    found.sort();
+    found
+}
+
+fn overwrite(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(path).unwrap();
+    change(&mut bytes);
+    fs::remove_file(path).unwrap();
+    fs::write(path, bytes).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o400)).unwrap();
+}
+
+#[test]
+fn a_truncated_flipped_foreign_or_missing_local_file_is_rebuilt_from_the_source() {
+    type Harm = (&'static str, fn(&Path));
+    let harms: [Harm; 4] = [
+        ("truncated", |path| overwrite(path, |bytes| bytes.truncate(bytes.len() / 2))),
+        ("flipped", |path| overwrite(path, |bytes| bytes[200] ^= 1)),
+        ("foreign", |path| overwrite(path, |bytes| *bytes = b"not a snapshot".to_vec())),
+        ("missing", |path| fs::remove_file(path).unwrap()),
+    ];
+    for (what, harm) in harms {
+        for index in 0..2 {
+            let dir = tempfile::tempdir().unwrap();
+            let data = dir.path().join("data");
+            put(
+                &open(&data),
+                Layer::Local,
+                &[knowledge("camera", "Take a picture."), knowledge("maps", "Find.")],
+            );
+            let files = segments(&data, "local-");
+            assert_eq!(files.len(), 2);
+            harm(&files[index]);
+            let catalog = open(&data);
+            assert!(sees(&catalog, "camera"), "{what} file {index}");
+            assert!(catalog.verify(None).unwrap().iter().all(|file| file.ok), "{what} file {index}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_synced_layer_goes_back_to_its_previous_generation() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let catalog = open(&data);
+    catalog.state(repertoire::LocalStatement::Grant("s".into())).unwrap();
+    put(&catalog, Layer::Synced, &[with(knowledge("one", "First."), &["s"])]);
+    let old = segments(&data, "synced-");
+    put(&catalog, Layer::Synced, &[with(knowledge("two", "Second."), &["s"])]);
+    drop(catalog);
+    for path in segments(&data, "synced-").iter().filter(|path| !old.contains(path)) {
+        overwrite(path, |bytes| bytes.truncate(100));
+    }
+    let catalog = open(&data);
+    assert_eq!(ids(&catalog), ["one"]);
+    assert!(
+        segments(&data, "synced-").iter().any(|path| path.extension().unwrap() == "bad"),
+        "kept for a look"
+    );
+}
+
+#[test]
+fn a_record_damaged_under_an_open_catalog_is_an_error_once_and_then_healed() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    put(&open(&data), Layer::Local, &[knowledge("camera", "Take a picture with the camera app.")]);
+    let needle = b"Take a picture with the camera app.";
+    let file = segments(&data, "local-")
+        .into_iter()
+        .find(|path| fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle));
+    let path = file.unwrap();
+    overwrite(&path, |bytes| {
+        let at = bytes.windows(needle.len()).rposition(|window| window == needle).unwrap();
+        bytes[at] ^= 0x20;
+    });
+    let catalog = open(&data);
+    let mut view = catalog.view(repertoire::Narrowing::default());
+    let broken = view.pin().unwrap().get("camera").and_then(|skill| skill.unwrap().to_skill());
+    assert_eq!(broken.unwrap_err().code(), "storage_damaged");
+    let whole = view.pin().unwrap().get("camera").unwrap().unwrap().to_skill().unwrap();
+    assert_eq!(whole.description, "Take a picture with the camera app.");
+}
+
+#[test]
+fn both_manifests_lost_leaves_local_skills_and_nothing_synced() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let catalog = open(&data);
+    put(&catalog, Layer::Local, &[knowledge("camera", "Take a picture.")]);
+    put(&catalog, Layer::Learned, &[knowledge("learned-1", "Learned.")]);
+    drop(catalog);
+    overwrite(&data.join("CURRENT"), |bytes| bytes.truncate(10));
+    let previous = data.join("PREVIOUS");
+    if previous.exists() {
+        overwrite(&previous, |bytes| bytes.truncate(10));
+    }
+    let catalog = open(&data);
+    assert_eq!(ids(&catalog), ["camera", "learned-1"]);
+}
