@@ -107,10 +107,6 @@ pub const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 /// Largest file or text given to `resolve --params`.
 pub const PARAMS_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// Most skills in one page of `list` on the command line.
-pub const CLI_LIST_LIMIT_MAX: usize = 10_000;
-/// Most hits of one `search` on the command line.
-pub const CLI_SEARCH_LIMIT_MAX: usize = 100;
 /// Longest text before the hash in the name of a segment file.
 pub const FILE_PREFIX_BYTES_MAX: usize = 32;
 /// Most sections of a segment file.

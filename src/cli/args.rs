@@ -1,5 +1,6 @@
 //! The command line: global options, and one variant for each command.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -113,7 +114,7 @@ pub(crate) struct Narrowed {
 
 impl Narrowed {
     /// The subscriptions; an empty list sees no synced skill at all.
-    pub(crate) fn subscriptions(&self) -> Option<Vec<String>> {
+    pub(crate) fn subscriptions(&self) -> Option<BTreeSet<String>> {
         let named = self.subscriptions.as_ref()?;
         Some(named.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect())
     }

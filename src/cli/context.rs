@@ -1,5 +1,6 @@
 //! What a command works with: output, settings, data directory, and the catalog when it asks for it.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::sync::Arc;
@@ -91,8 +92,8 @@ impl Context {
     }
 
     /// Opens the catalog for queries, narrowed to some subscriptions where the command says so.
-    pub(crate) fn view(&self, subscriptions: Option<&[String]>) -> Result<View, Failure> {
-        let narrowing = Narrowing { subscriptions: subscriptions.map(<[String]>::to_vec), layers: None };
+    pub(crate) fn view(&self, subscriptions: Option<BTreeSet<String>>) -> Result<View, Failure> {
+        let narrowing = Narrowing { subscriptions, layers: None };
         Ok(self.catalog()?.view(narrowing))
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use repertoire::error::StorageError;
+use repertoire::error::{ParameterProblem, StorageError};
 use repertoire::{Error, Problem};
 use serde_json::{Map, Value, json};
 
@@ -202,7 +202,7 @@ mod tests {
                 "skill_unavailable",
             ),
             (
-                Error::InvalidParameters { skill: "a".into(), problems: vec![problem()] },
+                Error::InvalidParameters { skill: "a".into(), problems: vec![ParameterProblem::new("q", "missing")] },
                 Exit::Negative,
                 "invalid_parameters",
             ),

@@ -1,7 +1,8 @@
 //! `entitlements`: what this deployment may see, and the local statements about it.
 
 use clap::{Args, Subcommand};
-use repertoire::catalog::{EntitlementsReport, LocalStatement};
+use repertoire::LocalStatement;
+use repertoire::catalog::EntitlementsReport;
 
 use crate::cli::context::Context;
 use crate::cli::exit::{Exit, Failure};

@@ -36,7 +36,7 @@ struct Answer<'a> {
 impl Match {
     /// Asks. Negative if there is neither a skill nor an exact command.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
-        let mut view = context.view(self.narrowed.subscriptions().as_deref())?;
+        let mut view = context.view(self.narrowed.subscriptions())?;
         let pin = view.pin()?;
         let found = pin.match_request(&self.request.join(" "))?;
         let answer = Answer {

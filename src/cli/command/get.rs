@@ -43,7 +43,7 @@ impl Get {
     /// # Errors
     /// Unknown, hidden and foreign ids all say the same; an unavailable skill says why it is.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
-        let mut view = context.view(self.narrowed.subscriptions().as_deref())?;
+        let mut view = context.view(self.narrowed.subscriptions())?;
         let pin = view.pin()?;
         let Some(found) = pin.get(&self.id)? else {
             return Err(Error::SkillNotFound { id: self.id.clone() }.into());

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use repertoire::catalog::{Filter, ListPage};
-use repertoire::limits::CLI_LIST_LIMIT_MAX;
+use repertoire::limits::LIST_LIMIT_MAX;
 use repertoire::model::{Kind, Layer, Risk};
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub(crate) struct List {
     pub(crate) filter: Filters,
     /// Most skills to show
     #[arg(long, value_name = "N", default_value_t = 50,
-          value_parser = RangedU64ValueParser::<usize>::new().range(1..=CLI_LIST_LIMIT_MAX as u64))]
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=LIST_LIMIT_MAX as u64))]
     limit: usize,
     /// Where to go on: `next_cursor` of the page before
     #[arg(long, value_name = "C")]
@@ -77,7 +77,7 @@ struct Answer<'a> {
 impl List {
     /// Lists.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
-        let mut view = context.view(self.narrowed.subscriptions().as_deref())?;
+        let mut view = context.view(self.narrowed.subscriptions())?;
         let pin = view.pin()?;
         let page = pin.list(&self.filter.filter(), self.limit, self.cursor.as_deref())?;
         let answer = Answer {

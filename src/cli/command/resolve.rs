@@ -41,7 +41,7 @@ impl Resolve {
     /// Resolves.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
         let values = self.values()?;
-        let mut view = context.view(self.narrowed.subscriptions().as_deref())?;
+        let mut view = context.view(self.narrowed.subscriptions())?;
         let steps = view.pin()?.resolve(&self.id, &values)?;
         context.output.answer(&Answer { steps: &steps }, |out| write_steps(out, &steps))?;
         Ok(Exit::Done)

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use repertoire::catalog::{Hit, SearchPage};
-use repertoire::limits::CLI_SEARCH_LIMIT_MAX;
+use repertoire::limits::SEARCH_LIMIT_MAX;
 use serde::Serialize;
 
 use super::list::Filters;
@@ -24,7 +24,7 @@ pub(crate) struct Search {
     filter: Filters,
     /// Most skills to show
     #[arg(long, value_name = "N", default_value_t = 10,
-          value_parser = RangedU64ValueParser::<usize>::new().range(1..=CLI_SEARCH_LIMIT_MAX as u64))]
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=SEARCH_LIMIT_MAX as u64))]
     limit: usize,
     /// Whose skills.
     #[command(flatten)]
@@ -41,7 +41,7 @@ struct Answer<'a> {
 impl Search {
     /// Searches.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
-        let mut view = context.view(self.narrowed.subscriptions().as_deref())?;
+        let mut view = context.view(self.narrowed.subscriptions())?;
         let pin = view.pin()?;
         let page = pin.search(&self.query.join(" "), &self.filter.filter(), self.limit)?;
         let answer = Answer {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use repertoire::Problem;
 
-pub(crate) use self::keys::{Key, Kind};
+pub(crate) use self::keys::Key;
 pub(crate) use self::value::Value;
 
 use self::keys::{PREFIX, TABLE};

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use repertoire::catalog::{Catalog, Filter, LocalStatement, Look, View};
-use repertoire::entitlement::Narrowing;
+use repertoire::{Catalog, Filter, LocalStatement, Narrowing, Pin, View};
 use serde_json::{Map, Value};
 
 use super::folder::Folder;
@@ -127,15 +126,15 @@ fn other_process(program: &Path, data: &Path, words: &[&str]) -> Result<i32, Fai
     Ok(done.code().unwrap_or(-1))
 }
 
-fn presence(look: &Look) -> Result<String, Failure> {
-    Ok(match look.get(HIDDEN)? {
+fn presence(pin: &Pin<'_>) -> Result<String, Failure> {
+    Ok(match pin.get(HIDDEN)? {
         Some(skill) => format!("{}  {}", skill.id(), skill.name()),
         None => format!("no skill {HIDDEN:?}"),
     })
 }
 
-fn listed(look: &Look) -> Result<Vec<String>, Failure> {
-    let page = look.list(&Filter::default(), SHOWN, None)?;
+fn listed(pin: &Pin<'_>) -> Result<Vec<String>, Failure> {
+    let page = pin.list(&Filter::default(), SHOWN, None)?;
     let mut lines = vec![format!("{} skills", page.total)];
     lines.extend(page.skills.iter().map(|skill| format!("{}  {}", skill.id(), skill.name())));
     if page.next_cursor.is_some() {
@@ -144,8 +143,8 @@ fn listed(look: &Look) -> Result<Vec<String>, Failure> {
     Ok(lines)
 }
 
-fn found(look: &Look, query: &str) -> Result<Vec<String>, Failure> {
-    let page = look.search(query, &Filter::default(), SHOWN)?;
+fn found(pin: &Pin<'_>, query: &str) -> Result<Vec<String>, Failure> {
+    let page = pin.search(query, &Filter::default(), SHOWN)?;
     let lines: Vec<String> = page
         .hits
         .iter()
@@ -157,8 +156,8 @@ fn found(look: &Look, query: &str) -> Result<Vec<String>, Failure> {
     Ok(if lines.is_empty() { vec!["nothing found".to_owned()] } else { lines })
 }
 
-fn matched(look: &Look, request: &str) -> Result<Vec<String>, Failure> {
-    let found = look.match_request(request)?;
+fn matched(pin: &Pin<'_>, request: &str) -> Result<Vec<String>, Failure> {
+    let found = pin.match_request(request)?;
     let what = match (&found.exact_command, &found.skill) {
         (Some(command), _) => {
             let arguments = serde_json::to_string(&command.arguments).unwrap_or_default();
