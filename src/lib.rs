@@ -7,6 +7,8 @@ pub mod error;
 pub mod flow;
 pub(crate) mod index;
 pub mod limits;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod model;
 mod snapshot;
 pub mod tools;

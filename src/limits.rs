@@ -107,6 +107,24 @@ pub const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 /// Largest file or text given to `resolve --params`.
 pub const PARAMS_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Longest line (one JSON-RPC message) that the MCP server reads on stdio; a longer one is skipped and refused.
+pub const MCP_LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Most MCP answers that wait for a client to read them; until it does, no further request is taken.
+pub const MCP_WAITING_ANSWERS_MAX: usize = 256;
+/// Longest `instructions` of the MCP server.
+pub const MCP_INSTRUCTIONS_CHARS_MAX: usize = 800;
+/// Largest MCP `tools/list` answer with every tool on.
+pub const MCP_TOOL_LIST_BYTES_MAX: usize = 24_000;
+/// Most skills in one answer of the MCP tool `list_skills`.
+pub const MCP_LIST_MAX: u64 = 100;
+/// Most skills in one answer of the MCP tool `search_skills`.
+pub const MCP_SEARCH_MAX: u64 = 25;
+/// Longest description in a list or search answer of the MCP server; the rest is in `get_skill`.
+pub const MCP_DESCRIPTION_CHARS_MAX: usize = 1_024;
+/// Longest list cursor that the MCP server takes.
+pub const MCP_CURSOR_BYTES_MAX: usize = 4 * 1024;
+/// Longest filter text (a tag, an app package) that the MCP server takes.
+pub const MCP_FILTER_BYTES_MAX: usize = 512;
 /// Longest text before the hash in the name of a segment file.
 pub const FILE_PREFIX_BYTES_MAX: usize = 32;
 /// Most sections of a segment file.

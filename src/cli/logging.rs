@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 
+use repertoire::mcp::LOG_DIRECTIVE;
 use tracing_subscriber::EnvFilter;
 
 use super::args::Globals;
@@ -21,6 +22,10 @@ pub(crate) fn start(globals: &Globals) {
     let filter = match std::env::var(VARIABLE) {
         Ok(text) if !text.is_empty() => EnvFilter::try_new(text).unwrap_or_else(|_| EnvFilter::new(level)),
         _ => EnvFilter::new(format!("off,repertoire={level}")),
+    };
+    let filter = match LOG_DIRECTIVE.parse() {
+        Ok(directive) => filter.add_directive(directive),
+        Err(_) => filter,
     };
     let paint = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
     let log = tracing_subscriber::fmt()

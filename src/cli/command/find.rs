@@ -1,7 +1,8 @@
 //! `match`: the one skill that should handle a request, or none.
 
 use clap::Args;
-use repertoire::catalog::{ExactCommand, MatchAnswer};
+use repertoire::catalog::MatchAnswer;
+use repertoire::tools::ExactCommand;
 use serde::Serialize;
 
 use crate::cli::args::Narrowed;

@@ -1,0 +1,36 @@
+//! The MCP server: the catalog's queries as tools of the Model Context Protocol.
+//!
+//! A message takes this way, each stage in a file of its own:
+//!
+//! ```text
+//! stdin -> transport (lines, limits) -> rmcp (JSON-RPC, lifecycles) -> server (which tool, which revision)
+//!       -> arguments (checked against the table) -> queries (one thin function a tool, over a Look)
+//!       -> answer | failure (JSON for this client) -> rmcp -> transport -> stdout
+//! ```
+//!
+//! * [`TOOLS`] is the one table of tools: `tools/list`, the argument check, the server's instructions and
+//!   `docs/mcp.md` are made from it. Nothing in it depends on what the catalog holds: skill text comes from third
+//!   parties and reaches a client only as the data of an answer, never as the description of a tool.
+//! * What a caller did wrong is a tool result with `isError` and a JSON text whose `error` is one of [`ERRORS`];
+//!   protocol errors are left to JSON-RPC. Internal detail goes to the log.
+//! * There is no tool that resolves and executes: the agent makes each device call itself.
+//!
+//! Invariant: this module answers from a [`Look`](crate::catalog::Look) only; it opens no file, knows no
+//! subscription and never writes to stdout but through the transport.
+
+mod answer;
+mod arguments;
+mod failure;
+mod options;
+mod queries;
+mod schema;
+mod server;
+mod stdio;
+mod table;
+mod transport;
+
+pub use failure::{ERRORS, ErrorEntry};
+pub use options::{ServerOptions, ToolFilter};
+pub use server::Server;
+pub use stdio::{LOG_DIRECTIVE, serve, serve_stdio};
+pub use table::{Argument, ArgumentKind, QueryTool, TOOLS};

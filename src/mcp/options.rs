@@ -1,0 +1,137 @@
+//! What a server offers and to whom.
+
+use crate::entitlement::Narrowing;
+use crate::error::Problem;
+use crate::mcp::arguments::nearest;
+use crate::mcp::table::{QueryTool, TOOLS};
+
+/// How a [`Server`](crate::mcp::Server) is set up; the default offers every tool with the deployment's sight.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ServerOptions {
+    /// Which tools `tools/list` shows and `tools/call` takes.
+    pub tools: ToolFilter,
+    /// How the callers' sight is narrower than the deployment's.
+    pub narrowing: Narrowing,
+    /// Repeat every structured result in full as text. By default a client that knows `structuredContent` gets a
+    /// short text beside it; some hosts hand only the text to their model, and need this.
+    pub full_text: bool,
+}
+
+impl ServerOptions {
+    /// Sets which tools are offered.
+    #[must_use]
+    pub fn tools(mut self, tools: ToolFilter) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Narrows what callers see.
+    #[must_use]
+    pub fn narrowing(mut self, narrowing: Narrowing) -> Self {
+        self.narrowing = narrowing;
+        self
+    }
+
+    /// Sets whether structured results are repeated in full as text.
+    #[must_use]
+    pub fn full_text(mut self, full_text: bool) -> Self {
+        self.full_text = full_text;
+        self
+    }
+}
+
+/// A choice of tools: `skills`, `device`, `all`, or names with commas between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolFilter {
+    choice: Choice,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Choice {
+    #[default]
+    All,
+    Skills,
+    Device,
+    Names(Vec<&'static str>),
+}
+
+impl ToolFilter {
+    /// Reads `skills`, `device`, `all` or a list of tool names. Fails with one problem for each unknown name, with
+    /// the nearest known one.
+    pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {
+        let choice = match text.trim() {
+            "all" => Choice::All,
+            "skills" => Choice::Skills,
+            "device" => Choice::Device,
+            list => Choice::Names(parse_names(list)?),
+        };
+        Ok(Self { choice })
+    }
+
+    /// Whether a tool of the table is offered.
+    pub(super) fn allows(&self, tool: &QueryTool) -> bool {
+        match &self.choice {
+            Choice::All | Choice::Skills => true,
+            Choice::Device => false,
+            Choice::Names(names) => names.contains(&tool.name),
+        }
+    }
+}
+
+/// Tool names of a list with commas, each checked against the table.
+fn parse_names(list: &str) -> Result<Vec<&'static str>, Vec<Problem>> {
+    let mut names = Vec::new();
+    let mut problems = Vec::new();
+    for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        match TOOLS.iter().find(|tool| tool.name == name) {
+            Some(tool) => names.push(tool.name),
+            None => problems.push(unknown_tool(name)),
+        }
+    }
+    if names.is_empty() && problems.is_empty() {
+        problems.push(
+            Problem::new("missing", "tools", "no tool is named")
+                .allowed("skills, device, all, or tool names with commas between them"),
+        );
+    }
+    if problems.is_empty() { Ok(names) } else { Err(problems) }
+}
+
+fn unknown_tool(name: &str) -> Problem {
+    let message = match nearest(name, TOOLS.iter().map(|tool| tool.name)) {
+        Some(known) => format!("there is no such tool; the nearest is {known:?}"),
+        None => "there is no such tool".to_owned(),
+    };
+    let known: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
+    Problem::new("unknown_tool", "tools", message)
+        .got(name)
+        .allowed(format!("skills, device, all, {}", known.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(text: &str) -> Vec<&'static str> {
+        let filter = ToolFilter::parse(text).expect("a filter");
+        TOOLS.iter().filter(|tool| filter.allows(tool)).map(|tool| tool.name).collect()
+    }
+
+    #[test]
+    fn a_filter_names_groups_or_single_tools() {
+        let all: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
+        assert_eq!(chosen("all"), all);
+        assert_eq!(chosen("skills"), all);
+        assert_eq!(chosen("device"), Vec::<&str>::new());
+        assert_eq!(chosen(" get_skill, list_skills,"), ["list_skills", "get_skill"]);
+    }
+
+    #[test]
+    fn every_unknown_tool_name_is_named_with_the_nearest_known_one() {
+        let problems = ToolFilter::parse("get_skil,list_skills,frobnicate").expect_err("two unknown names");
+        assert_eq!(problems.len(), 2);
+        assert!(problems[0].message.contains("\"get_skill\""), "{problems:?}");
+        assert!(ToolFilter::parse(",").is_err(), "a filter that names nothing is a mistake");
+    }
+}

@@ -1,0 +1,48 @@
+//! Serving over standard input and output, or any pair of streams.
+
+use std::io;
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::mcp::server::Server;
+use crate::mcp::transport::LineTransport;
+
+/// A filter directive that a program which logs must apply on top of its own: rmcp writes requests with their
+/// arguments to its debug log, secrets among them.
+pub const LOG_DIRECTIVE: &str = "rmcp=warn";
+
+/// Serves MCP on standard input and output until the input ends or the client closes the output. Blocks, on a
+/// runtime of its own: a query takes microseconds, so that one thread which never hands over is the fastest.
+///
+/// Nothing else may write to standard output meanwhile. Fails if the runtime cannot be started or the client's
+/// first messages cannot be answered.
+pub fn serve_stdio(server: Server) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    let served = runtime.block_on(async {
+        let (input, output) = rmcp::transport::stdio_pipes();
+        serve(server, input, output).await
+    });
+    // A read of standard input that cannot be cancelled must not hold the process.
+    runtime.shutdown_background();
+    served
+}
+
+/// Serves MCP on a pair of streams, one message a line, until the input ends or the output is closed.
+pub async fn serve<R, W>(server: Server, input: R, output: W) -> io::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    match server.serve(LineTransport::new(input, output)).await {
+        Ok(running) => {
+            let reason = running.waiting().await.map_err(io::Error::other)?;
+            tracing::debug!(?reason, "the session has ended");
+            Ok(())
+        }
+        // The client left before it began.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::TransportError { .. }) => Ok(()),
+        Err(error) => Err(io::Error::other(error)),
+    }
+}

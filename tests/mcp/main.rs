@@ -1,0 +1,10 @@
+//! The MCP server: what goes over the wire on every revision, what bad input gets, and what the documents say.
+
+#![cfg(feature = "mcp")]
+
+mod answers;
+mod client;
+mod docs;
+mod hostile;
+mod support;
+mod transcripts;
