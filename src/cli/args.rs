@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn every_model_value_can_be_named() {
-        for name in ["knowledge", "flow_template", "low", "medium", "high", "synced", "local", "learned", "bundled"]
+        for name in
+            ["knowledge", "flow_template", "low", "medium", "high", "synced", "local", "learned", "bundled"]
         {
             let option = match name {
                 "knowledge" | "flow_template" => "--kind",

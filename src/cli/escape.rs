@@ -90,10 +90,7 @@ mod tests {
             ("zero\u{200b}width\u{feff}", "zero\\u{200b}width\\u{feff}"),
             ("\u{e0041}", "\\u{e0041}"),
             ("two\nlines", "two\\u{a}lines"),
-            (
-                "\u{6253}\u{5f00} \u{1f468}\u{200d}\u{1f469}",
-                "\u{6253}\u{5f00} \u{1f468}\u{200d}\u{1f469}",
-            ),
+            ("\u{6253}\u{5f00} \u{1f468}\u{200d}\u{1f469}", "\u{6253}\u{5f00} \u{1f468}\u{200d}\u{1f469}"),
         ];
         for (input, expect) in rows {
             assert_eq!(line(input), expect);

@@ -103,20 +103,17 @@ impl From<Error> for Failure {
         let exit = exit_of(&error);
         let text = error.to_string();
         let (message, hint) = match hint_of(&error) {
-            Some((fixed, ending)) => (text.strip_suffix(ending).unwrap_or(&text).to_owned(), fixed.to_owned()),
+            Some((fixed, ending)) => {
+                (text.strip_suffix(ending).unwrap_or(&text).to_owned(), fixed.to_owned())
+            }
             // Storage messages end with their next step.
             None => match text.rsplit_once("; ") {
                 Some((cause, step)) => (cause.to_owned(), step.to_owned()),
                 None => (text, "run `repertoire verify` to see the state of the data directory".to_owned()),
             },
         };
-        let mut failure = Self {
-            exit,
-            code: Cow::Borrowed(error.code()),
-            message,
-            hint,
-            details: Map::new(),
-        };
+        let mut failure =
+            Self { exit, code: Cow::Borrowed(error.code()), message, hint, details: Map::new() };
         add_details(&mut failure.details, &error);
         failure
     }
@@ -147,9 +144,10 @@ fn hint_of(error: &Error) -> Option<(&'static str, &'static str)> {
         Error::SkillNotFound { .. } => {
             Some(("list or search to see which there are", "; list or search to see which there are"))
         }
-        Error::SkillUnavailable { .. } => {
-            Some(("see `repertoire tools` for the tools of this deployment, or extend them with [tools] file", ""))
-        }
+        Error::SkillUnavailable { .. } => Some((
+            "see `repertoire tools` for the tools of this deployment, or extend them with [tools] file",
+            "",
+        )),
         Error::InvalidParameters { .. } => Some(("see `repertoire get ID` for the parameters", "")),
         Error::InvalidArguments { .. } => Some(("see `repertoire help COMMAND`", "")),
         Error::Rejected { .. } => Some(("correct what is named and try again", "")),
@@ -202,18 +200,17 @@ mod tests {
                 "skill_unavailable",
             ),
             (
-                Error::InvalidParameters { skill: "a".into(), problems: vec![ParameterProblem::new("q", "missing")] },
+                Error::InvalidParameters {
+                    skill: "a".into(),
+                    problems: vec![ParameterProblem::new("q", "missing")],
+                },
                 Exit::Negative,
                 "invalid_parameters",
             ),
             (Error::InvalidArguments { problems: vec![problem()] }, Exit::Usage, "invalid_arguments"),
             (Error::Rejected { what: "a".into(), problems: vec![problem()] }, Exit::Negative, "rejected"),
             (StorageError::NoEarlierGeneration { layer: "local" }.into(), Exit::Negative, "storage_failed"),
-            (
-                StorageError::Locked { path: "LOCK".into(), waited_ms: 1 }.into(),
-                Exit::Data,
-                "storage_locked",
-            ),
+            (StorageError::Locked { path: "LOCK".into(), waited_ms: 1 }.into(), Exit::Data, "storage_locked"),
             (StorageError::damaged("CURRENT", "crc").into(), Exit::Data, "storage_damaged"),
             (StorageError::Forked.into(), Exit::Data, "storage_failed"),
         ];

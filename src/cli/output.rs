@@ -77,11 +77,7 @@ impl Output {
     }
 
     /// Writes a result: `json` with `--json`, else the page that `text` fills.
-    pub(crate) fn answer<T: Serialize>(
-        &self,
-        json: &T,
-        text: impl FnOnce(&mut Page),
-    ) -> Result<(), Failure> {
+    pub(crate) fn answer<T: Serialize>(&self, json: &T, text: impl FnOnce(&mut Page)) -> Result<(), Failure> {
         if self.json {
             return self.json(json);
         }
@@ -102,11 +98,8 @@ impl Output {
 
     /// Writes a value as one JSON object; on a terminal with line ends for the eye.
     fn json<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
-        let text = if self.terminal {
-            serde_json::to_string_pretty(value)
-        } else {
-            serde_json::to_string(value)
-        };
+        let text =
+            if self.terminal { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
         let text = text.map_err(|cause| {
             Failure::new(Exit::Negative, "output_failed", format!("cannot write the result: {cause}"), REPORT)
         })?;

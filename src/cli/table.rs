@@ -26,7 +26,8 @@ impl Table {
     /// Adds a row.
     pub(crate) fn row<const N: usize>(&mut self, cells: [(Tone, &str); N]) {
         debug_assert_eq!(N, self.heads.len());
-        self.rows.push(cells.into_iter().map(|(tone, text)| (tone, escape::line(text).into_owned())).collect());
+        self.rows
+            .push(cells.into_iter().map(|(tone, text)| (tone, escape::line(text).into_owned())).collect());
     }
 
     /// Whether there is no row.

@@ -102,7 +102,11 @@ mod tests {
         check(&["repertoire", "get"], "<ID>", "see `repertoire get --help`");
         check(&["repertoire", "list", "--kind", "x"], "invalid value 'x'", "see `repertoire");
         check(&["repertoire"], "no command is named", "see `repertoire --help`");
-        check(&["repertoire", "entitlements", "grant"], "<SUB>", "see `repertoire entitlements grant --help`");
+        check(
+            &["repertoire", "entitlements", "grant"],
+            "<SUB>",
+            "see `repertoire entitlements grant --help`",
+        );
     }
 
     #[test]

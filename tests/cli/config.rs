@@ -6,7 +6,8 @@ use crate::program::{Program, members};
 
 #[test]
 fn every_setting_is_shown_with_its_origin() {
-    let program = Program::new().with("REPERTOIRE_BUNDLED_MODE", "always").with("REPERTOIRE_SYNC_TOKEN", "hush-hush");
+    let program =
+        Program::new().with("REPERTOIRE_BUNDLED_MODE", "always").with("REPERTOIRE_SYNC_TOKEN", "hush-hush");
     let file = program.write("c.toml", "[bundled]\nmode = \"never\"\n[storage]\nkeep_generations = 5\n");
     let answer = program.run(&["config", "show", "--config", &file, "--json"]).code(0);
     assert!(!answer.stdout.contains("hush"), "{}", answer.stdout);
@@ -33,7 +34,10 @@ fn the_configuration_of_the_data_directory_is_used() {
     let program = Program::new();
     let path = program.write("data/config.toml", "[server]\ntools = \"skills\"\n");
     let values = &program.json(&["config", "show"], 0)["values"];
-    assert_eq!(values["server.tools"], json!({"value": "skills", "from": "file", "place": format!("{path}:2")}));
+    assert_eq!(
+        values["server.tools"],
+        json!({"value": "skills", "from": "file", "place": format!("{path}:2")})
+    );
 }
 
 #[test]

@@ -32,7 +32,8 @@ fn the_tour_shows_what_it_promises_and_leaves_nothing_behind() {
         ("entitlements hide trip-photos", "hidden trip-photos"),
     ];
     for (command, part) in rows {
-        let step = steps.iter().find(|step| step["command"] == command).unwrap_or_else(|| panic!("{command}"));
+        let step =
+            steps.iter().find(|step| step["command"] == command).unwrap_or_else(|| panic!("{command}"));
         assert!(step["result"].to_string().contains(part), "{step}");
         assert!(step["took_us"].is_u64());
     }
@@ -41,7 +42,11 @@ fn the_tour_shows_what_it_promises_and_leaves_nothing_behind() {
         .filter(|step| step["command"] == "get trip-photos")
         .map(|step| step["result"].to_string())
         .collect();
-    assert!(gets[0].contains("no skill") && gets[1].contains("exit code 1") && gets[2].contains("trip-photos  trip-photos"));
+    assert!(
+        gets[0].contains("no skill")
+            && gets[1].contains("exit code 1")
+            && gets[2].contains("trip-photos  trip-photos")
+    );
     assert_eq!(tour["client"]["mcpServers"]["repertoire"]["args"][0], "serve");
     let text = run(&["demo"]);
     assert!(text.contains("mcpServers") && !text.contains('\u{1b}'), "{text}");

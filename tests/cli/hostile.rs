@@ -7,7 +7,8 @@ use crate::program::{Program, bare};
 
 /// Characters that act on a terminal.
 fn acts(text: &str) -> bool {
-    text.chars().any(|c| (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}'))
+    text.chars()
+        .any(|c| (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}'))
 }
 
 #[test]
@@ -30,7 +31,19 @@ fn text_of_skills_never_acts_on_the_terminal() {
     let text = program.run(&["get", "hostile"]).code(0).stdout;
     assert!(text.contains("\\u{1b}[2J") && text.contains("\\u{202e}"), "{text}");
     let value = program.json(&["get", "hostile"], 0);
-    assert!(value["skill"]["description"].as_str().expect("text").contains("\u{1b}[2J"));
+    assert!(value["skill"]["content"].as_str().expect("text").contains("\u{1b}[2J"));
+}
+
+#[test]
+fn names_of_files_and_refused_text_never_act_on_the_terminal() {
+    let program = Program::new();
+    let file = program.write("in/\u{1b}[31m/SKILL.md", "---\nname: \u{1b}]0;x\ndescription: a\u{9b}b\n---\n");
+    let folder = program.path("in").display().to_string();
+    for words in [&["import", &folder][..], &["import", &folder, "--json"], &["import", &file]] {
+        let answer = program.run(words).code(1);
+        assert!(!acts(&answer.stdout), "{words:?}: {:?}", answer.stdout);
+        assert!(!acts(&answer.stderr), "{words:?}: {:?}", answer.stderr);
+    }
 }
 
 #[test]
@@ -46,7 +59,9 @@ fn colour_appears_only_when_wanted() {
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let program = Program::new();
-    for words in [&["man"][..], &["tools", "--json"], &["--help"], &["completions", "zsh"], &["config", "show"]] {
+    for words in
+        [&["man"][..], &["tools", "--json"], &["--help"], &["completions", "zsh"], &["config", "show"]]
+    {
         let mut child = program
             .command()
             .args(words)

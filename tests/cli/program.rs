@@ -30,7 +30,7 @@ impl Program {
     pub fn filled() -> Self {
         let program = Self::new();
         program.write("in/wifi/SKILL.md", WIFI);
-        program.write("in/all.skill.json", &SKILLS.replace("ESC", "\\u001b"));
+        program.write("in/all.skill.json", SKILLS);
         let folder = program.path("in");
         program.run(&["import", &folder.display().to_string()]).code(0);
         program
@@ -161,15 +161,15 @@ Open the panel and tap the network.
 ";
 
 /// Canonical JSON: a flow, a skill whose text attacks terminals, one with a tool that does not exist, odd ids.
-pub const SKILLS: &str = r#"[
+pub const SKILLS: &str = r##"[
 {"id": "web/page", "kind": "flow_template", "name": "Open a web page", "description": "Open an address in the browser.",
  "tags": ["browser"], "apps": [{"package": "com.android.chrome"}],
  "parameters": [{"name": "address", "type": "string", "description": "the address", "pattern": "^https?://"},
                 {"name": "wait_ms", "type": "integer", "required": false, "default": 500, "minimum": 100, "maximum": 15000}],
  "steps": [{"tool": "open_url", "args_template": {"url": "{address}"}},
            {"tool": "wait_for_idle", "args_template": {"timeout_ms": "{wait_ms}"}, "note": "until it is quiet"}]},
-{"id": "hostile", "kind": "knowledge", "name": "Hostile", "description": "Clears ESC[2J the screen and \u202egnp.exe hides.",
- "tags": ["ESC]0;title"], "content": "# Body\n\n\u009b31m red ESC[31m\n"},
+{"id": "hostile", "kind": "knowledge", "name": "Hostile", "description": "Goes back\rand \u202egnp.exe hides.",
+ "content": "# Body\n\n\u009b31m red \u001b[2J\n"},
 {"id": "broken", "kind": "flow_template", "name": "Broken", "description": "Uses a tool that is not there.",
  "steps": [{"tool": "no_such_tool", "args_template": {}}]}
-]"#;
+]"##;

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Program, members};
 
-const LISTED: [&str; 8] =
-    ["description", "effective_risk", "id", "kind", "layer", "name", "risk", "tags"];
+const LISTED: [&str; 8] = ["description", "effective_risk", "id", "kind", "layer", "name", "risk", "tags"];
 
 #[test]
 fn list_pages_through_all_skills_without_the_unavailable_ones() {
@@ -126,7 +125,8 @@ fn resolve_gives_ordered_steps_or_every_problem() {
 fn import_reports_every_skill_and_mirrors_a_folder() {
     let program = Program::new();
     program.write("in/wifi/SKILL.md", crate::program::WIFI);
-    let gone = program.write("in/note/SKILL.md", "---\nname: note\ndescription: Take a note.\n---\nWrite it down.\n");
+    let gone = program
+        .write("in/note/SKILL.md", "---\nname: note\ndescription: Take a note.\n---\nWrite it down.\n");
     let folder = program.path("in").display().to_string();
     let check = program.json(&["import", "--check", &folder], 0);
     assert_eq!(check["skills"][0]["skill"]["id"], "note", "{check}");

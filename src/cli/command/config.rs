@@ -50,10 +50,10 @@ impl Config {
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
         let Action::Show = self.action;
         let mut shown = vec![("data".to_owned(), Shown::of_place(&context.data))];
-        let config = context.config.as_ref().map_or_else(
-            || Shown::new(Value::Text(String::new()), &Origin::Default),
-            Shown::of_place,
-        );
+        let config = context
+            .config
+            .as_ref()
+            .map_or_else(|| Shown::new(Value::Text(String::new()), &Origin::Default), Shown::of_place);
         shown.push(("config".to_owned(), config));
         for key in Key::all() {
             let (value, origin) = context.settings.get(key);

@@ -1,6 +1,6 @@
 //! `inspect` and `verify`: the sections of the snapshot files, and whether every byte is as it was written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use repertoire::catalog::FileReport;
@@ -35,6 +35,7 @@ struct Answer<'a> {
 impl Inspect {
     /// Shows the sections. Negative if a file cannot be read as a snapshot.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
+        require(self.file.as_deref())?;
         let files = context.catalog()?.inspect(self.file.as_deref())?;
         show(context, &files, true)
     }
@@ -43,8 +44,18 @@ impl Inspect {
 impl Verify {
     /// Checks. Negative if there is damage.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
+        require(self.file.as_deref())?;
         let files = context.catalog()?.verify(self.file.as_deref())?;
         show(context, &files, false)
+    }
+}
+
+/// Refuses a named file that is not there, which is no fault of the data directory.
+fn require(file: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = file else { return Ok(()) };
+    match std::fs::metadata(path) {
+        Ok(_) => Ok(()),
+        Err(cause) => Err(Failure::file(Exit::Usage, "read", path, &cause)),
     }
 }
 

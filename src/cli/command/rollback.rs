@@ -34,7 +34,11 @@ impl Rollback {
         let done = context.catalog()?.rollback(self.layer)?;
         let answer = Answer { layer: self.layer, generation: done.generation, changed: done.changed };
         let said = if done.changed {
-            format!("{} holds its earlier content again, as generation {}", self.layer.name(), done.generation)
+            format!(
+                "{} holds its earlier content again, as generation {}",
+                self.layer.name(),
+                done.generation
+            )
         } else {
             format!("{} already holds that content, generation {}", self.layer.name(), done.generation)
         };

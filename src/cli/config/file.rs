@@ -16,7 +16,8 @@ use crate::cli::exit::{Exit, Failure};
 
 /// Reads the file.
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
-    let fail = |cause: &std::io::Error| Failure::file(Exit::Configuration, "read the configuration", path, cause);
+    let fail =
+        |cause: &std::io::Error| Failure::file(Exit::Configuration, "read the configuration", path, cause);
     let file = File::open(path).map_err(|cause| fail(&cause))?;
     let mut bytes = Vec::new();
     file.take(CONFIG_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|cause| fail(&cause))?;

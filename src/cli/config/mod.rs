@@ -109,7 +109,9 @@ impl Settings {
     pub(crate) fn path(&self, key: Key) -> Option<PathBuf> {
         let text = self.text(key)?;
         match &self.values[key.index()].1 {
-            Origin::File(file, _) => Some(file.parent().map_or_else(|| text.into(), |folder| folder.join(text))),
+            Origin::File(file, _) => {
+                Some(file.parent().map_or_else(|| text.into(), |folder| folder.join(text)))
+            }
             _ => Some(text.into()),
         }
     }
@@ -223,10 +225,7 @@ mod tests {
         assert_eq!(settings.text(Key::BUNDLED_MODE), Some("always"));
         assert_eq!(settings.get(Key::BUNDLED_MODE).1.name(), "environment");
         assert_eq!(settings.number(Key::STORAGE_KEEP_GENERATIONS), 3);
-        assert_eq!(
-            settings.get(Key::STORAGE_KEEP_GENERATIONS).1.place().unwrap(),
-            "/etc/r/config.toml:4"
-        );
+        assert_eq!(settings.get(Key::STORAGE_KEEP_GENERATIONS).1.place().unwrap(), "/etc/r/config.toml:4");
         assert_eq!(settings.get(Key::STORAGE_MAP).1, &Origin::Default);
     }
 

@@ -56,7 +56,10 @@ impl Value {
             (Kind::Secret, _) => Err(Problem::new(
                 "secret_in_file",
                 row.key(),
-                format!("secrets do not belong into this file: set {}, or name a file that holds it", row.variable()),
+                format!(
+                    "secrets do not belong into this file: set {}, or name a file that holds it",
+                    row.variable()
+                ),
             )),
             (Kind::Text | Kind::Path | Kind::Choice(_), DeValue::String(text)) => Self::from_text(key, text),
             (Kind::Text | Kind::Path, _) => Err(refuse("a string")),

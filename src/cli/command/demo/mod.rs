@@ -35,7 +35,10 @@ impl Demo {
         })?;
         let folder = Folder::create()?;
         output.part(|page| {
-            page.line(Tone::Strong, "A tour of Repertoire, in a temporary catalog that leaves nothing behind");
+            page.line(
+                Tone::Strong,
+                "A tour of Repertoire, in a temporary catalog that leaves nothing behind",
+            );
             page.end();
         })?;
         let mut stage = Stage::new(output);

@@ -82,7 +82,13 @@ mod tests {
 
     #[test]
     fn times_have_a_unit_that_fits() {
-        let rows = [(0, "0 us"), (9_999, "9999 us"), (10_000, "10 ms"), (9_999_999, "9999 ms"), (61_000_000, "61 s")];
+        let rows = [
+            (0, "0 us"),
+            (9_999, "9999 us"),
+            (10_000, "10 ms"),
+            (9_999_999, "9999 ms"),
+            (61_000_000, "61 s"),
+        ];
         for (us, expect) in rows {
             assert_eq!(duration(Duration::from_micros(us)), expect);
         }

@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use repertoire::intake::{self, ImportOptions};
 use repertoire::{Catalog, Filter, LocalStatement, Narrowing, Pin, View};
 use serde_json::{Map, Value};
 
 use super::folder::Folder;
 use super::samples;
 use super::stage::Stage;
+use crate::cli::command::import::sums;
 use crate::cli::exit::{Exit, Failure};
 
 /// "coffee shop" in Chinese.
@@ -38,7 +40,21 @@ fn open(stage: &mut Stage<'_>, data: &Path) -> Result<Catalog, Failure> {
         opened = Some(catalog);
         Ok(lines)
     })?;
-    opened.ok_or_else(|| Failure::new(Exit::Data, "storage_failed", "the catalog was not opened", "try again"))
+    opened
+        .ok_or_else(|| Failure::new(Exit::Data, "storage_failed", "the catalog was not opened", "try again"))
+}
+
+fn import(stage: &mut Stage<'_>, catalog: &Catalog, skills: &Path) -> Result<(), Failure> {
+    stage.step("Import a folder with skills in three formats", "import ./skills", || {
+        let paths = [skills.to_owned()];
+        let report = intake::import_paths(catalog, &paths, &ImportOptions::default(), &|_| ())?;
+        let mut lines = vec![sums(report.counts)];
+        lines.extend(report.skills.iter().map(|line| {
+            let id = line.id.as_deref().unwrap_or("");
+            format!("{} {id}  {}", line.outcome.name(), line.path)
+        }));
+        Ok(lines)
+    })
 }
 
 fn search(stage: &mut Stage<'_>, view: &mut View) -> Result<(), Failure> {
@@ -66,14 +82,19 @@ fn resolve(stage: &mut Stage<'_>, view: &mut View) -> Result<(), Failure> {
         let steps = view.pin()?.resolve("note-search", &values)?;
         Ok(steps.iter().map(|step| format!("{} {}", step.tool, step.args)).collect())
     })?;
-    stage.step("Resolve with wrong values: every problem at once", "resolve note-search -p wait_ms=0 -p q=1", || {
-        let values = [("wait_ms", "0"), ("q", "1")];
-        let values = values.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
-        Ok(match view.pin()?.resolve("note-search", &values) {
-            Ok(steps) => vec![format!("{} steps", steps.len())],
-            Err(error) => vec![error.to_string()],
-        })
-    })
+    stage.step(
+        "Resolve with wrong values: every problem at once",
+        "resolve note-search -p wait_ms=0 -p q=1",
+        || {
+            let values = [("wait_ms", "0"), ("q", "1")];
+            let values =
+                values.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
+            Ok(match view.pin()?.resolve("note-search", &values) {
+                Ok(steps) => vec![format!("{} steps", steps.len())],
+                Err(error) => vec![error.to_string()],
+            })
+        },
+    )
 }
 
 /// The skill that the tour hides.
@@ -167,11 +188,4 @@ fn matched(pin: &Pin<'_>, request: &str) -> Result<Vec<String>, Failure> {
         (None, None) => "no skill".to_owned(),
     };
     Ok(vec![what, found.reason])
-}
-
-fn import(stage: &mut Stage<'_>, catalog: &Catalog, skills: &Path) -> Result<(), Failure> {
-    stage.step("Import a folder with skills in three formats", "import ./skills", || {
-        let _ = (catalog, skills);
-        Ok(Vec::new())
-    })
 }
