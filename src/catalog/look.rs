@@ -340,6 +340,17 @@ impl Look {
         self.state.layers.iter().all(|open| open.live.is_empty())
     }
 
+    /// State of the sync in one word, as answers carry it: `EMPTY` while [`Look::is_empty`], `SUSPENDED` while the
+    /// platform's layer is hidden until it is known what holds, else `READY`.
+    #[must_use]
+    pub fn sync_state(&self) -> &'static str {
+        match (self.state.suspended, self.is_empty()) {
+            (true, _) => "SUSPENDED",
+            (false, true) => "EMPTY",
+            (false, false) => "READY",
+        }
+    }
+
     /// The skill at a place that a bitmap of this look allows.
     pub(crate) fn at(&self, index: usize, ordinal: u32) -> Result<SkillRef<'_>> {
         let open = &self.state.layers[index];

@@ -20,7 +20,8 @@ impl Form {
     /// The form for a revision; a peer that named none gets the oldest.
     pub(super) fn of(revision: Option<&ProtocolVersion>, full_text: bool) -> Self {
         // Revisions are dates, so their texts are in the order of time.
-        let structured = revision.is_some_and(|revision| revision.as_str() >= ProtocolVersion::V_2025_06_18.as_str());
+        let structured =
+            revision.is_some_and(|revision| revision.as_str() >= ProtocolVersion::V_2025_06_18.as_str());
         match (structured, full_text) {
             (false, _) => Self::Text,
             (true, false) => Self::Structured,
@@ -36,7 +37,8 @@ impl Form {
         };
         let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
         if self != Self::Text {
-            result.structured_content = Some(serde_json::to_value(answer).map_err(|error| unwritable(&error))?);
+            result.structured_content =
+                Some(serde_json::to_value(answer).map_err(|error| unwritable(&error))?);
         }
         Ok(result)
     }

@@ -28,7 +28,7 @@ enum Checked<'a> {
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct ArgumentProblem {
     pub(super) argument: String,
-    pub(super) problem: &'static str,
+    pub(super) problem: Cow<'static, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,14 +102,18 @@ impl<'a> Values<'a> {
 }
 
 impl ArgumentProblem {
-    pub(super) fn new(argument: &str, problem: &'static str) -> Self {
-        Self { argument: shorten(argument), problem, ..Self::default() }
+    pub(super) fn new(argument: &str, problem: impl Into<Cow<'static, str>>) -> Self {
+        Self { argument: shorten(argument), problem: problem.into(), ..Self::default() }
     }
 }
 
 fn check_one<'a>(argument: &Argument, value: &'a Value) -> Result<Checked<'a>, Box<ArgumentProblem>> {
-    let problem = |code| ArgumentProblem { got: Some(shown(value)), ..ArgumentProblem::new(argument.name, code) };
-    let wrong_type = || Box::new(ArgumentProblem { expected: Some(argument.kind.type_name()), ..problem("wrong_type") });
+    let problem = |code: &'static str| ArgumentProblem {
+        got: Some(shown(value)),
+        ..ArgumentProblem::new(argument.name, code)
+    };
+    let wrong_type =
+        || Box::new(ArgumentProblem { expected: Some(argument.kind.type_name()), ..problem("wrong_type") });
     match argument.kind {
         ArgumentKind::Text { max_bytes } => {
             let text = value.as_str().ok_or_else(wrong_type)?;
@@ -128,7 +132,11 @@ fn check_one<'a>(argument: &Argument, value: &'a Value) -> Result<Checked<'a>, B
                 return Ok(Checked::Text(text));
             }
             let nearest = nearest(text, allowed.iter().copied());
-            Err(Box::new(ArgumentProblem { allowed: Some(allowed.to_vec()), nearest, ..problem("not_allowed") }))
+            Err(Box::new(ArgumentProblem {
+                allowed: Some(allowed.to_vec()),
+                nearest,
+                ..problem("not_allowed")
+            }))
         }
         ArgumentKind::Count { minimum, maximum, .. } => {
             let number = whole_number(value).ok_or_else(wrong_type)?;
@@ -155,9 +163,12 @@ fn check_one<'a>(argument: &Argument, value: &'a Value) -> Result<Checked<'a>, B
 /// The whole number that a value is: an integer, a float without a fraction, or a text that is exactly an integer.
 fn whole_number(value: &Value) -> Option<i128> {
     match value {
-        Value::Number(number) => number
-            .as_i128()
-            .or_else(|| number.as_f64().filter(|float| float.fract() == 0.0).and_then(|float| format!("{float:.0}").parse().ok())),
+        Value::Number(number) => number.as_i128().or_else(|| {
+            number
+                .as_f64()
+                .filter(|float| float.fract() == 0.0)
+                .and_then(|float| format!("{float:.0}").parse().ok())
+        }),
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
     }
@@ -274,7 +285,16 @@ mod tests {
             assert_eq!(values.count("limit"), Some(wanted));
             assert_eq!(values.text("kind"), None);
         }
-        for refused in [json!(3.5), json!("7x"), json!(true), json!([7]), json!(101), json!(-1), json!(1e300), json!("99999999999999999999999999999999999999999999")] {
+        for refused in [
+            json!(3.5),
+            json!("7x"),
+            json!(true),
+            json!([7]),
+            json!(101),
+            json!(-1),
+            json!(1e300),
+            json!("99999999999999999999999999999999999999999999"),
+        ] {
             let given = json!({"limit": refused});
             assert!(Values::check(table, given.as_object().expect("an object")).is_err(), "{given}");
         }
@@ -296,7 +316,13 @@ mod tests {
     #[test]
     fn the_nearest_name_is_one_that_could_be_meant() {
         let names = ["kind", "tag", "app", "limit", "cursor"];
-        let cases = [("Kind", Some("kind")), ("kin", Some("kind")), ("curser", Some("cursor")), ("query", None), ("", None)];
+        let cases = [
+            ("Kind", Some("kind")),
+            ("kin", Some("kind")),
+            ("curser", Some("cursor")),
+            ("query", None),
+            ("", None),
+        ];
         for (written, wanted) in cases {
             assert_eq!(nearest(written, names.into_iter()), wanted, "{written}");
         }

@@ -1,11 +1,10 @@
 //! What a caller did wrong, in a form that the caller can act on.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::error::{Error, Problem, StorageError};
+use crate::error::{Error, ParameterProblem, Problem, StorageError};
 use crate::mcp::arguments::{ArgumentProblem, shorten};
-use crate::model::Parameter;
 
 /// A code that `error` can hold, with what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +109,10 @@ impl Failure {
 
     /// Nothing has ever arrived.
     pub(super) fn catalog_empty() -> Self {
-        Self::new(CATALOG_EMPTY, "There are no skills yet: this deployment was never synced and nothing was imported.")
+        Self::new(
+            CATALOG_EMPTY,
+            "There are no skills yet: this deployment was never synced and nothing was imported.",
+        )
     }
 
     /// The id is unknown or hidden: the bytes depend on nothing but the id asked for.
@@ -127,23 +129,23 @@ impl Failure {
 
     /// Arguments that the table refuses.
     pub(super) fn arguments(tool: &str, problems: &[ArgumentProblem]) -> Self {
-        let names: Vec<_> = problems.iter().map(|problem| format!("{} ({})", problem.argument, problem.problem)).collect();
+        let names: Vec<_> =
+            problems.iter().map(|problem| format!("{} ({})", problem.argument, problem.problem)).collect();
         let message = format!("Wrong arguments of {tool}: {}.", names.join(", "));
         let problems = problems.iter().map(|problem| json!(problem)).collect();
         Self { problems, ..Self::new(INVALID_ARGUMENTS, message) }
     }
 
-    /// Values that the flow template refuses. `parameters` are those that the skill declares, `given` the values
-    /// sent; the value of a secret parameter is not shown back.
-    pub(super) fn parameters(
-        skill: &str,
-        problems: &[Problem],
-        parameters: &[Parameter],
-        given: &Map<String, Value>,
-    ) -> Self {
-        let names: Vec<_> = problems.iter().map(|problem| format!("{} ({})", problem.field, problem.code)).collect();
+    /// Values that the flow template refuses.
+    pub(super) fn parameters(skill: &str, problems: &[ParameterProblem]) -> Self {
+        let place = |problem: &ParameterProblem| match problem.parameter.is_empty() {
+            true => problem.field.clone(),
+            false => problem.parameter.clone(),
+        };
+        let names: Vec<_> =
+            problems.iter().map(|problem| format!("{} ({})", place(problem), problem.problem)).collect();
         let message = format!("Wrong parameters for the skill {skill:?}: {}.", names.join(", "));
-        let problems = problems.iter().map(|problem| parameter_problem(problem, parameters, given)).collect();
+        let problems = problems.iter().map(|problem| json!(problem)).collect();
         Self { skill: Some(skill.to_owned()), problems, ..Self::new(INVALID_PARAMETERS, message) }
     }
 
@@ -152,7 +154,7 @@ impl Failure {
         match error {
             Error::SkillNotFound { id } => Self::not_found(&id),
             Error::SkillUnavailable { id, reasons } => Self::unavailable(&id, reasons),
-            Error::InvalidParameters { skill, problems } => Self::parameters(&skill, &problems, &[], &Map::new()),
+            Error::InvalidParameters { skill, problems } => Self::parameters(&skill, &problems),
             Error::InvalidArguments { problems } => {
                 let problems: Vec<_> = problems.iter().map(argument_problem).collect();
                 Self::arguments(tool, &problems)
@@ -195,86 +197,13 @@ fn argument_problem(problem: &Problem) -> ArgumentProblem {
     ArgumentProblem {
         message: Some(problem.message.clone()),
         got: problem.got.clone().map(Value::String),
-        ..ArgumentProblem::new(&problem.field, "invalid")
+        ..ArgumentProblem::new(&problem.field, problem.code.clone())
     }
-}
-
-/// A problem of one parameter with what the template declares about it.
-fn parameter_problem(problem: &Problem, parameters: &[Parameter], given: &Map<String, Value>) -> Value {
-    let mut shown = Map::new();
-    shown.insert("parameter".to_owned(), json!(problem.field));
-    shown.insert("problem".to_owned(), json!(problem.code));
-    shown.insert("message".to_owned(), json!(problem.message));
-    let declared = parameters.iter().find(|parameter| parameter.name == problem.field);
-    let secret = declared.is_some_and(|parameter| parameter.secret);
-    match given.get(&problem.field) {
-        Some(Value::String(text)) if !secret => drop(shown.insert("got".to_owned(), json!(shorten(text)))),
-        Some(Value::Array(_) | Value::Object(_)) | None => {}
-        Some(scalar) if !secret => drop(shown.insert("got".to_owned(), scalar.clone())),
-        Some(_) => {}
-    }
-    if let Some(allowed) = &problem.allowed {
-        shown.insert("allowed".to_owned(), json!(allowed));
-    }
-    if let Some(parameter) = declared {
-        declare(&mut shown, parameter);
-    }
-    Value::Object(shown)
-}
-
-/// Adds the declared type, meaning and bounds of a parameter.
-fn declare(shown: &mut Map<String, Value>, parameter: &Parameter) {
-    shown.insert("expected".to_owned(), json!(parameter.kind));
-    if !parameter.description.is_empty() {
-        shown.insert("description".to_owned(), json!(parameter.description));
-    }
-    let bounds = [
-        ("minimum", parameter.minimum.map(whole)),
-        ("maximum", parameter.maximum.map(whole)),
-        ("min_length", parameter.min_length.map(Value::from)),
-        ("max_length", parameter.max_length.map(Value::from)),
-        ("pattern", parameter.pattern.clone().map(Value::from)),
-        ("enum", parameter.choices.clone().map(Value::from)),
-    ];
-    for (name, bound) in bounds {
-        if let Some(bound) = bound {
-            shown.insert(name.to_owned(), bound);
-        }
-    }
-}
-
-/// A bound as JSON: `50`, not `50.0`.
-fn whole(number: f64) -> Value {
-    if number.fract() == 0.0
-        && let Ok(integer) = format!("{number:.0}").parse::<i64>()
-    {
-        return Value::from(integer);
-    }
-    Value::from(number)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ParameterType;
-
-    fn parameter(name: &str, kind: ParameterType) -> Parameter {
-        Parameter {
-            name: name.to_owned(),
-            kind,
-            required: true,
-            description: String::new(),
-            default: None,
-            choices: None,
-            pattern: None,
-            minimum: None,
-            maximum: None,
-            min_length: None,
-            max_length: None,
-            secret: false,
-            examples: Vec::new(),
-        }
-    }
 
     #[test]
     fn an_unknown_id_is_answered_by_its_own_text_alone() {
@@ -287,40 +216,16 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_problem_carries_what_the_template_declares() {
-        let mut count = parameter("count", ParameterType::Integer);
-        (count.minimum, count.maximum) = (Some(1.0), Some(50.0));
-        let mut query = parameter("query", ParameterType::String);
-        "what to search for".clone_into(&mut query.description);
-        let problems = [
-            Problem::new("missing", "query", "a value is needed"),
-            Problem::new("out_of_range", "count", "0 is too small"),
-        ];
-        let given = json!({"count": 0});
-        let failure =
-            Failure::parameters("xhs-search", &problems, &[query, count], given.as_object().expect("an object"));
-        let answer: Value = serde_json::from_str(&failure.to_json()).expect("JSON");
+    fn the_problems_of_parameters_keep_the_shape_of_the_resolver() {
+        let problems = [ParameterProblem::new("query", "missing").expected("string")];
+        let answer: Value =
+            serde_json::from_str(&Failure::parameters("xhs-search", &problems).to_json()).expect("JSON");
         assert_eq!(answer["error"], "invalid_parameters");
         assert_eq!(answer["skill"], "xhs-search");
         assert_eq!(
             answer["problems"],
-            json!([
-                {"parameter": "query", "problem": "missing", "message": "a value is needed",
-                 "expected": "string", "description": "what to search for"},
-                {"parameter": "count", "problem": "out_of_range", "message": "0 is too small", "got": 0,
-                 "expected": "integer", "minimum": 1, "maximum": 50},
-            ])
+            json!([{"parameter": "query", "problem": "missing", "expected": "string"}])
         );
-    }
-
-    #[test]
-    fn the_value_of_a_secret_parameter_is_not_shown_back() {
-        let mut pin = parameter("pin", ParameterType::String);
-        pin.secret = true;
-        let given = json!({"pin": "canary-4711"});
-        let problems = [Problem::new("pattern", "pin", "does not match")];
-        let failure = Failure::parameters("unlock", &problems, &[pin], given.as_object().expect("an object"));
-        assert!(!failure.to_json().contains("canary"), "{}", failure.to_json());
     }
 
     #[test]

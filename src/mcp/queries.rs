@@ -4,7 +4,7 @@ use rmcp::model::CallToolResult;
 use serde::Serialize;
 use serde_json::Map;
 
-use crate::catalog::{ExactCommand, Filter, Look, SkillRef, Why};
+use crate::catalog::{Filter, Look, SkillRef, Why};
 use crate::error::Error;
 use crate::flow::ResolvedStep;
 use crate::limits::MCP_DESCRIPTION_CHARS_MAX;
@@ -13,6 +13,7 @@ use crate::mcp::arguments::{ArgumentProblem, Values};
 use crate::mcp::failure::Failure;
 use crate::mcp::table::{LIST_DEFAULT, SEARCH_DEFAULT};
 use crate::model::{Kind, Risk, Skill};
+use crate::tools::ExactCommand;
 
 /// The function behind a tool.
 pub(super) type Query = fn(&Look, &Values<'_>, Form) -> Result<CallToolResult, Failure>;
@@ -97,10 +98,15 @@ struct ResolveAnswer<'a> {
 /// `list_skills`
 pub(super) fn list(look: &Look, values: &Values<'_>, form: Form) -> Result<CallToolResult, Failure> {
     let limit = usize_of(values.count("limit").unwrap_or(LIST_DEFAULT));
-    let page = look.list(&filter(values), limit, values.text("cursor")).map_err(|error| failed("list_skills", error))?;
+    let page = look
+        .list(&filter(values), limit, values.text("cursor"))
+        .map_err(|error| failed("list_skills", error))?;
     let skills: Vec<_> = page.skills.iter().map(row).collect();
     let brief = brief_list(skills.iter().map(|row| row.id), page.total);
-    form.write(&ListAnswer { state: state(look), skills, total: page.total, next_cursor: page.next_cursor }, brief)
+    form.write(
+        &ListAnswer { state: look.sync_state(), skills, total: page.total, next_cursor: page.next_cursor },
+        brief,
+    )
 }
 
 /// `search_skills`
@@ -114,7 +120,7 @@ pub(super) fn search(look: &Look, values: &Values<'_>, form: Form) -> Result<Cal
         .map(|hit| RankedRow { row: row(&hit.skill), score: rounded(hit.score), why: hit.why })
         .collect();
     let brief = brief_list(skills.iter().map(|ranked| ranked.row.id), page.total);
-    form.write(&SearchAnswer { state: state(look), skills, total: page.total }, brief)
+    form.write(&SearchAnswer { state: look.sync_state(), skills, total: page.total }, brief)
 }
 
 /// `match_skill`
@@ -127,7 +133,7 @@ pub(super) fn match_request(look: &Look, values: &Values<'_>, form: Form) -> Res
         None => format!("No skill: {}", found.reason),
     };
     let answer = MatchAnswer {
-        state: state(look),
+        state: look.sync_state(),
         matched: found.skill.is_some(),
         skill: found.skill.as_ref().map(row),
         confidence,
@@ -156,7 +162,7 @@ pub(super) fn get(look: &Look, values: &Values<'_>, form: Form) -> Result<CallTo
         layer: found.layer().name(),
         digest: hexadecimal(found.digest()),
     };
-    form.write(&GetAnswer { state: state(look), skill }, brief)
+    form.write(&GetAnswer { state: look.sync_state(), skill }, brief)
 }
 
 /// `resolve_skill`
@@ -164,22 +170,16 @@ pub(super) fn resolve(look: &Look, values: &Values<'_>, form: Form) -> Result<Ca
     let found = usable(look, "resolve_skill", values.text("id").unwrap_or_default())?;
     if found.kind() == Kind::Knowledge {
         let message = "the skill is knowledge and has no steps; read it with get_skill".to_owned();
-        let problem = ArgumentProblem { message: Some(message), ..ArgumentProblem::new("id", "not_a_flow_template") };
+        let problem =
+            ArgumentProblem { message: Some(message), ..ArgumentProblem::new("id", "not_a_flow_template") };
         return Err(Failure::arguments("resolve_skill", &[problem]));
     }
     let none = Map::new();
     let given = values.object("parameters").unwrap_or(&none);
-    let steps = match look.resolve(found.id(), given) {
-        Ok(steps) => steps,
-        Err(Error::InvalidParameters { skill, problems }) => {
-            let declared = found.to_skill().map_err(|error| failed("resolve_skill", error))?.parameters;
-            return Err(Failure::parameters(&skill, &problems, &declared, given));
-        }
-        Err(error) => return Err(failed("resolve_skill", error)),
-    };
+    let steps = look.resolve(found.id(), given).map_err(|error| failed("resolve_skill", error))?;
     let tools: Vec<_> = steps.iter().map(|step| step.tool.as_str()).collect();
     let brief = format!("{} steps: {}", steps.len(), tools.join(", "));
-    form.write(&ResolveAnswer { state: state(look), id: found.id(), steps }, brief)
+    form.write(&ResolveAnswer { state: look.sync_state(), id: found.id(), steps }, brief)
 }
 
 /// The skill of that id, if the caller may see it and this deployment can use it.
@@ -193,14 +193,11 @@ fn failed(tool: &str, error: Error) -> Failure {
     Failure::from_error(tool, error)
 }
 
-/// State of the sync, as every result carries it. An empty catalog never comes here.
-fn state(look: &Look) -> &'static str {
-    if look.is_empty() { "EMPTY" } else { "READY" }
-}
-
 fn filter(values: &Values<'_>) -> Filter {
     Filter {
-        kind: values.text("kind").map(|kind| if kind == "knowledge" { Kind::Knowledge } else { Kind::FlowTemplate }),
+        kind: values
+            .text("kind")
+            .map(|kind| if kind == "knowledge" { Kind::Knowledge } else { Kind::FlowTemplate }),
         tag: values.text("tag").map(str::to_owned),
         app: values.text("app").map(str::to_owned),
         ..Filter::default()

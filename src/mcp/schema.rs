@@ -27,7 +27,8 @@ pub(super) fn input(arguments: &[Argument]) -> Map<String, Value> {
         }
         properties.insert(argument.name.to_owned(), Value::Object(schema));
     }
-    let required: Vec<_> = arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
+    let required: Vec<_> =
+        arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));
@@ -171,8 +172,11 @@ mod tests {
             Value::Object(members) => {
                 for (name, value) in members {
                     let at = format!("{at}/{name}");
-                    let forbidden = ["$ref", "$defs", "definitions", "oneOf", "anyOf", "allOf", "format", "not"];
-                    if forbidden.contains(&name.as_str()) || (name == "type" && !(value.is_string() || value.is_object())) {
+                    let forbidden =
+                        ["$ref", "$defs", "definitions", "oneOf", "anyOf", "allOf", "format", "not"];
+                    if forbidden.contains(&name.as_str())
+                        || (name == "type" && !(value.is_string() || value.is_object()))
+                    {
                         found.push(at.clone());
                     }
                     if name == "type" && value == "null" {
@@ -196,7 +200,11 @@ mod tests {
                 assert_eq!(schema["type"], "object", "{}", tool.name);
                 let properties = schema["properties"].as_object().expect("properties");
                 for required in schema["required"].as_array().into_iter().flatten() {
-                    assert!(properties.contains_key(required.as_str().expect("a name")), "{}: {required}", tool.name);
+                    assert!(
+                        properties.contains_key(required.as_str().expect("a name")),
+                        "{}: {required}",
+                        tool.name
+                    );
                 }
             }
         }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, DiscoverResult,
-    ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -64,35 +65,51 @@ impl Server {
     }
 
     /// Calls a tool. Fails only where the tool does not exist; whatever else goes wrong is in the result.
-    fn call(&self, name: &str, arguments: &Map<String, Value>, form: Form) -> Result<CallToolResult, ErrorData> {
-        let tool = self.shared.tools.iter().find(|tool| tool.name == name).ok_or_else(|| self.unknown_tool(name))?;
+    fn call(
+        &self,
+        name: &str,
+        arguments: &Map<String, Value>,
+        form: Form,
+    ) -> Result<CallToolResult, ErrorData> {
+        let tool =
+            self.shared.tools.iter().find(|tool| tool.name == name).ok_or_else(|| self.unknown_tool(name))?;
         // A panic would take the answer with it and leave the client waiting.
-        let answer = catch_unwind(AssertUnwindSafe(|| self.run(tool, arguments, form))).unwrap_or_else(|_| {
-            tracing::error!(tool = tool.name, "a tool panicked");
-            Err(Failure::internal())
-        });
+        let answer =
+            catch_unwind(AssertUnwindSafe(|| self.run(tool, arguments, form))).unwrap_or_else(|_| {
+                tracing::error!(tool = tool.name, "a tool panicked");
+                Err(Failure::internal())
+            });
         Ok(answer.unwrap_or_else(Failure::into_result))
     }
 
-    fn run(&self, tool: &QueryTool, arguments: &Map<String, Value>, form: Form) -> Result<CallToolResult, Failure> {
-        let values =
-            Values::check(tool.arguments, arguments).map_err(|problems| Failure::arguments(tool.name, &problems))?;
+    fn run(
+        &self,
+        tool: &QueryTool,
+        arguments: &Map<String, Value>,
+        form: Form,
+    ) -> Result<CallToolResult, Failure> {
+        let values = Values::check(tool.arguments, arguments)
+            .map_err(|problems| Failure::arguments(tool.name, &problems))?;
         let look = self.look().map_err(|error| Failure::from_error(tool.name, error))?;
-        if look.is_empty() {
+        if look.sync_state() == "EMPTY" {
             return Err(Failure::catalog_empty());
         }
         (tool.run)(&look, &values, form)
     }
 
     fn unknown_tool(&self, name: &str) -> ErrorData {
-        let data = nearest(name, self.shared.tools.iter().map(|tool| tool.name)).map(|known| json!({"nearest": known}));
+        let data = nearest(name, self.shared.tools.iter().map(|tool| tool.name))
+            .map(|known| json!({"nearest": known}));
         ErrorData::invalid_params(format!("Unknown tool: {}", shorten(name)), data)
     }
 
     fn config(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
-        let identity = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")).with_title("Repertoire");
-        ServerConfig::new(capabilities).with_server_info(identity).with_instructions(self.shared.instructions.clone())
+        let identity =
+            Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")).with_title("Repertoire");
+        ServerConfig::new(capabilities)
+            .with_server_info(identity)
+            .with_instructions(self.shared.instructions.clone())
     }
 }
 
@@ -165,7 +182,10 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let method = shorten(&request.method);
         if KNOWN_METHODS.contains(&method.as_str()) {
-            return Err(ErrorData::invalid_params(format!("the params of {method} do not have its form"), None));
+            return Err(ErrorData::invalid_params(
+                format!("the params of {method} do not have its form"),
+                None,
+            ));
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
     }
@@ -173,7 +193,8 @@ impl ServerHandler for Server {
 
 /// A tool as `tools/list` shows it.
 fn listing(tool: &QueryTool) -> Tool {
-    let annotations = ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
+    let annotations =
+        ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false);
     Tool::new(tool.name, tool.description, tool.input_schema())
         .with_title(tool.title)
         .with_raw_output_schema(Arc::new(tool.output_schema()))
@@ -182,7 +203,9 @@ fn listing(tool: &QueryTool) -> Tool {
 
 /// What a host may put into its model's context: what is here and when to ask for it.
 fn instructions(tools: &[&QueryTool]) -> String {
-    let mut text = String::from("Skills for operating Android phones: knowledge to read, and flow templates of tool calls.");
+    let mut text = String::from(
+        "Skills for operating Android phones: knowledge to read, and flow templates of tool calls.",
+    );
     // The order in which a model needs them, not that of the list.
     for name in ["match_skill", "search_skills", "list_skills", "get_skill", "resolve_skill"] {
         if let Some(tool) = tools.iter().find(|tool| tool.name == name) {

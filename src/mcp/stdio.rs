@@ -42,7 +42,9 @@ where
             Ok(())
         }
         // The client left before it began.
-        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::TransportError { .. }) => Ok(()),
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::TransportError { .. }) => {
+            Ok(())
+        }
         Err(error) => Err(io::Error::other(error)),
     }
 }

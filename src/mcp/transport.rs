@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, ProtocolVersion, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -108,7 +110,11 @@ where
     /// The message in the line buffer, if it is one for rmcp; a refusal is on its way otherwise.
     fn take_message(&mut self) -> Option<ClientJsonRpcMessage> {
         let line = self.line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.line).trim_ascii();
-        let parsed = if line.is_empty() { None } else { Some(serde_json::from_slice(line).map_err(|_| refusal(line))) };
+        let parsed = if line.is_empty() {
+            None
+        } else {
+            Some(serde_json::from_slice(line).map_err(|_| refusal(line)))
+        };
         self.line.clear();
         self.line.shrink_to(LINE_CAPACITY_KEPT);
         match parsed? {
@@ -223,7 +229,11 @@ where
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         let outbox = self.outbox.clone();
         loop {
-            outbox.until(|outbox| outbox.is_broken() || outbox.waiting.load(Ordering::Relaxed) < MCP_WAITING_ANSWERS_MAX).await;
+            outbox
+                .until(|outbox| {
+                    outbox.is_broken() || outbox.waiting.load(Ordering::Relaxed) < MCP_WAITING_ANSWERS_MAX
+                })
+                .await;
             let incoming = tokio::select! {
                 biased;
                 () = outbox.until(Outbox::is_broken) => {
@@ -252,7 +262,8 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        let all_sent = self.outbox.until(|outbox| outbox.is_broken() || outbox.waiting.load(Ordering::Relaxed) == 0);
+        let all_sent =
+            self.outbox.until(|outbox| outbox.is_broken() || outbox.waiting.load(Ordering::Relaxed) == 0);
         if tokio::time::timeout(LAST_ANSWERS_TIMEOUT, all_sent).await.is_err() {
             tracing::warn!("the client did not take the last answers");
         }
@@ -275,7 +286,9 @@ fn begins(request: &ClientRequest) -> bool {
         other => {
             let meta = other.get_meta();
             meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
-                && meta.protocol_version().is_some_and(|revision| ProtocolVersion::KNOWN_VERSIONS.contains(&revision))
+                && meta
+                    .protocol_version()
+                    .is_some_and(|revision| ProtocolVersion::KNOWN_VERSIONS.contains(&revision))
         }
     }
 }
@@ -285,7 +298,9 @@ fn begins(request: &ClientRequest) -> bool {
 fn refusal(line: &[u8]) -> Option<(ErrorData, Option<RequestId>)> {
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
-        Err(error) => return Some((ErrorData::parse_error(format!("the line is not JSON: {error}"), None), None)),
+        Err(error) => {
+            return Some((ErrorData::parse_error(format!("the line is not JSON: {error}"), None), None));
+        }
     };
     let invalid = |message: &'static str| ErrorData::invalid_request(message, None);
     let Value::Object(message) = value else {
@@ -339,13 +354,11 @@ mod tests {
     }
 
     async fn lines_of(input: &[u8]) -> (Vec<String>, Vec<u8>) {
-        let mut output = std::io::Cursor::new(Vec::new());
         let mut taken = Vec::new();
         let mut transport = LineTransport::new(input, tokio::io::sink());
         while let Some(message) = transport.receive().await {
             taken.push(serde_json::to_string(&message).expect("serialises"));
         }
-        let _ = &mut output;
         (taken, transport.line)
     }
 

@@ -11,7 +11,9 @@ use crate::support::{Wire, empty, filled};
 async fn hidden_and_unknown_ids_get_the_same_bytes_apart_from_the_id() {
     let (_folder, catalog) = filled();
     let mut wire = Wire::initialized(&catalog, "2025-11-25").await;
-    for (tool, arguments) in [("get_skill", json!({})), ("resolve_skill", json!({"parameters": {"query": "x"}}))] {
+    for (tool, arguments) in
+        [("get_skill", json!({})), ("resolve_skill", json!({"parameters": {"query": "x"}}))]
+    {
         let mut texts = Vec::new();
         for id in ["hidden/canary", "hidden/nobody"] {
             let mut arguments = arguments.clone();
@@ -85,7 +87,13 @@ async fn pages_of_a_list_join_to_the_whole() {
         let answer = wire.call("list_skills", json!({"limit": 10, "cursor": cursor})).await;
         let page = &answer["structuredContent"];
         assert_eq!(page["total"], 57);
-        ids.extend(page["skills"].as_array().expect("skills").iter().map(|row| row["id"].as_str().expect("an id").to_owned()));
+        ids.extend(
+            page["skills"]
+                .as_array()
+                .expect("skills")
+                .iter()
+                .map(|row| row["id"].as_str().expect("an id").to_owned()),
+        );
         match page.get("next_cursor") {
             Some(next) => cursor = next.clone(),
             None => break,
@@ -114,7 +122,12 @@ async fn resolving_is_all_or_nothing_and_names_every_wrong_parameter() {
     assert!(!text.contains("canary"), "the value of a secret parameter is not shown back: {text}");
     let error: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(error["error"], "invalid_parameters");
-    let mut named: Vec<_> = error["problems"].as_array().expect("problems").iter().map(|problem| problem["parameter"].clone()).collect();
+    let mut named: Vec<_> = error["problems"]
+        .as_array()
+        .expect("problems")
+        .iter()
+        .map(|problem| problem["parameter"].clone())
+        .collect();
     named.sort_by_key(ToString::to_string);
     assert_eq!(named, ["count", "pin", "query", "speed"]);
 }
@@ -141,7 +154,8 @@ async fn only_the_chosen_tools_are_listed_and_callable() {
     let instructions = greeting["result"]["instructions"].as_str().expect("instructions");
     assert!(instructions.contains("get_skill") && !instructions.contains("resolve_skill"), "{instructions}");
     let list = wire.request("tools/list", None).await;
-    let names: Vec<_> = list["result"]["tools"].as_array().expect("tools").iter().map(|tool| tool["name"].clone()).collect();
+    let names: Vec<_> =
+        list["result"]["tools"].as_array().expect("tools").iter().map(|tool| tool["name"].clone()).collect();
     assert_eq!(names, ["search_skills", "get_skill"]);
     let answer = wire.request("tools/call", Some(json!({"name": "list_skills"}))).await;
     assert_eq!(answer["error"]["code"], -32602);
@@ -153,7 +167,8 @@ async fn a_host_that_shows_only_texts_can_have_the_full_text() {
     let mut wire = Wire::start_with(&catalog, ServerOptions::default().full_text(true));
     wire.initialize("2025-11-25").await;
     let found = wire.call("get_skill", json!({"id": "android/wifi"})).await;
-    let text: Value = serde_json::from_str(found["content"][0]["text"].as_str().expect("a text")).expect("JSON");
+    let text: Value =
+        serde_json::from_str(found["content"][0]["text"].as_str().expect("a text")).expect("JSON");
     assert_eq!(text, found["structuredContent"]);
 }
 

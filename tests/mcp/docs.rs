@@ -35,20 +35,27 @@ fn generate() -> String {
 }
 
 fn describe(text: &mut String, tool: &QueryTool) {
-    let _ = write!(text, "\n### {}\n\n{}\n\n| argument | takes | |\n| --- | --- | --- |\n", tool.name, tool.description);
+    let _ = write!(
+        text,
+        "\n### {}\n\n{}\n\n| argument | takes | |\n| --- | --- | --- |\n",
+        tool.name, tool.description
+    );
     for argument in tool.arguments {
         let takes = match argument.kind {
             ArgumentKind::Text { max_bytes: Some(max) } => format!("text, at most {max} bytes"),
             ArgumentKind::Text { max_bytes: None } => "text".to_owned(),
             ArgumentKind::Choice { allowed } => format!("`{}`", allowed.join("` or `")),
-            ArgumentKind::Count { minimum, maximum, default } => format!("{minimum} to {maximum}, {default} if left out"),
+            ArgumentKind::Count { minimum, maximum, default } => {
+                format!("{minimum} to {maximum}, {default} if left out")
+            }
             ArgumentKind::Object => "object".to_owned(),
             _ => panic!("a kind of argument that the document does not know: {argument:?}"),
         };
         let required = if argument.required { " (required)" } else { "" };
         let _ = writeln!(text, "| `{}`{required} | {takes} | {} |", argument.name, argument.description);
     }
-    let _ = write!(text, "\nErrors: `{}`, and those of the server's own trouble.\n", tool.errors.join("`, `"));
+    let _ =
+        write!(text, "\nErrors: `{}`, and those of the server's own trouble.\n", tool.errors.join("`, `"));
     for (title, schema) in [("Input schema", tool.input_schema()), ("Output schema", tool.output_schema())] {
         let shown = serde_json::to_string(&Value::Object(schema)).expect("serialises");
         let _ = write!(text, "\n{title}:\n\n```json\n{shown}\n```\n");

@@ -21,7 +21,8 @@ async fn an_input_that_ends_at_once_ends_the_server_well() {
 async fn a_line_that_is_no_message_is_answered_and_the_next_one_is_served() {
     let (_folder, catalog) = filled();
     for begun in [false, true] {
-        let mut wire = if begun { Wire::initialized(&catalog, "2025-11-25").await } else { Wire::start(&catalog) };
+        let mut wire =
+            if begun { Wire::initialized(&catalog, "2025-11-25").await } else { Wire::start(&catalog) };
         let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
         let cases = [
             ("{\"jsonrpc\":\"2.0\",", json!(-32700), Value::Null),
@@ -63,11 +64,24 @@ async fn a_line_without_bound_is_skipped_within_bounds() {
 async fn params_of_the_wrong_form_are_invalid_params_and_unknown_methods_are_not_found() {
     let (_folder, catalog) = filled();
     let mut wire = Wire::initialized(&catalog, "2025-11-25").await;
-    for params in [json!({"name": 7}), json!({"name": "get_skill", "arguments": "x"}), json!({"name": "get_skill", "arguments": [1]}), json!({})] {
+    for params in [
+        json!({"name": 7}),
+        json!({"name": "get_skill", "arguments": "x"}),
+        json!({"name": "get_skill", "arguments": [1]}),
+        json!({}),
+    ] {
         let answer = wire.request("tools/call", Some(params.clone())).await;
         assert_eq!(answer["error"]["code"], -32602, "{params}: {answer}");
     }
-    for method in ["prompts/list", "resources/list", "completion/complete", "logging/setLevel", "skills/list", "", "\u{202e}"] {
+    for method in [
+        "prompts/list",
+        "resources/list",
+        "completion/complete",
+        "logging/setLevel",
+        "skills/list",
+        "",
+        "\u{202e}",
+    ] {
         let answer = wire.request(method, Some(json!({}))).await;
         assert!(answer["error"]["code"] == -32601 || answer["error"]["code"] == -32602, "{method}: {answer}");
     }
@@ -103,13 +117,31 @@ async fn hostile_arguments_get_an_error_or_an_answer() {
     let (_folder, catalog) = filled();
     let mut wire = Wire::initialized(&catalog, "2025-11-25").await;
     let texts = [
-        "\u{0}", "../../etc/passwd", "%00", "\u{202e}\u{200b}", "' OR 1=1 --", "{query}", "*", "\"", "\\", "a b", "A/B", "/",
-        "\u{1F600}", "xhs-search\u{0}", "\u{fdfa}",
+        "\u{0}",
+        "../../etc/passwd",
+        "%00",
+        "\u{202e}\u{200b}",
+        "' OR 1=1 --",
+        "{query}",
+        "*",
+        "\"",
+        "\\",
+        "a b",
+        "A/B",
+        "/",
+        "\u{1F600}",
+        "xhs-search\u{0}",
+        "\u{fdfa}",
     ];
     for text in texts {
         for (tool, argument) in [
-            ("get_skill", "id"), ("resolve_skill", "id"), ("search_skills", "query"), ("match_skill", "request"),
-            ("list_skills", "tag"), ("list_skills", "app"), ("list_skills", "cursor"),
+            ("get_skill", "id"),
+            ("resolve_skill", "id"),
+            ("search_skills", "query"),
+            ("match_skill", "request"),
+            ("list_skills", "tag"),
+            ("list_skills", "app"),
+            ("list_skills", "cursor"),
         ] {
             let mut arguments = json!({});
             arguments[argument] = json!(text);
@@ -121,7 +153,8 @@ async fn hostile_arguments_get_an_error_or_an_answer() {
     assert!(wire.call("search_skills", json!({"query": long})).await["structuredContent"].is_object());
     assert!(wire.call("match_skill", json!({"request": long})).await["structuredContent"].is_object());
     let value = "x".repeat(1024 * 1024);
-    let error = wire.fails("resolve_skill", json!({"id": "xhs-search", "parameters": {"query": value}})).await;
+    let error =
+        wire.fails("resolve_skill", json!({"id": "xhs-search", "parameters": {"query": value}})).await;
     assert_eq!(error["error"], "invalid_parameters");
     assert!(error.to_string().len() < 2_000);
 }
@@ -157,7 +190,8 @@ async fn requests_before_the_end_of_the_input_are_answered() {
     let mut wire = Wire::initialized(&catalog, "2025-11-25").await;
     let mut lines = String::new();
     for id in 100..120 {
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "list_skills"}});
+        let request =
+            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "list_skills"}});
         lines.push_str(&format!("{request}\n"));
     }
     // The last line has no end: the end of the input is one.

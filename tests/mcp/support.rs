@@ -118,13 +118,17 @@ impl Wire {
     /// Writes bytes as they are.
     pub async fn write(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("an open input");
-        tokio::time::timeout(PATIENCE, input.write_all(bytes)).await.expect("the server reads").expect("writes");
+        tokio::time::timeout(PATIENCE, input.write_all(bytes))
+            .await
+            .expect("the server reads")
+            .expect("writes");
     }
 
     /// The next line, without its end; `None` at the end of the output.
     pub async fn read(&mut self) -> Option<String> {
         let mut line = String::new();
-        let read = tokio::time::timeout(PATIENCE, self.lines.read_line(&mut line)).await.expect("an answer in time");
+        let read =
+            tokio::time::timeout(PATIENCE, self.lines.read_line(&mut line)).await.expect("an answer in time");
         (read.expect("reads") > 0).then(|| line.trim_end().to_owned())
     }
 
@@ -176,7 +180,11 @@ impl Wire {
         let mut rest = String::new();
         let read = tokio::time::timeout(PATIENCE, self.lines.read_to_string(&mut rest)).await;
         read.expect("the server ends in time").expect("reads");
-        tokio::time::timeout(PATIENCE, self.served).await.expect("ends").expect("no panic").expect("ends well");
+        tokio::time::timeout(PATIENCE, self.served)
+            .await
+            .expect("ends")
+            .expect("no panic")
+            .expect("ends well");
         rest
     }
 }
@@ -200,7 +208,8 @@ pub fn blanked(value: &Value) -> Value {
             let members: BTreeMap<_, _> = members
                 .iter()
                 .map(|(name, member)| {
-                    let blank = matches!(name.as_str(), "score" | "confidence" | "next_cursor" | "reason" | "why");
+                    let blank =
+                        matches!(name.as_str(), "score" | "confidence" | "next_cursor" | "reason" | "why");
                     (name.clone(), if blank { json!(format!("<{name}>")) } else { blanked(member) })
                 })
                 .collect();

@@ -6,7 +6,8 @@ use crate::support::{Wire, blanked, filled, golden};
 
 /// The requests of a transcript: every tool once, each kind of error once, and what is no tool call.
 fn requests() -> Vec<(&'static str, Option<Value>)> {
-    let call = |name: &str, arguments: Value| ("tools/call", Some(json!({"name": name, "arguments": arguments})));
+    let call =
+        |name: &str, arguments: Value| ("tools/call", Some(json!({"name": name, "arguments": arguments})));
     vec![
         ("tools/list", None),
         call("list_skills", json!({"limit": 1})),
@@ -15,8 +16,14 @@ fn requests() -> Vec<(&'static str, Option<Value>)> {
         call("match_skill", json!({"request": "turn on wifi"})),
         call("get_skill", json!({"id": "android/wifi"})),
         call("get_skill", json!({"id": "xhs-search"})),
-        call("resolve_skill", json!({"id": "xhs-search", "parameters": {"query": "noodles", "count": "300"}})),
-        call("resolve_skill", json!({"id": "xhs-search", "parameters": {"count": 1, "pin": "secret", "speed": 3}})),
+        call(
+            "resolve_skill",
+            json!({"id": "xhs-search", "parameters": {"query": "noodles", "count": "300"}}),
+        ),
+        call(
+            "resolve_skill",
+            json!({"id": "xhs-search", "parameters": {"count": 1, "pin": "secret", "speed": 3}}),
+        ),
         call("resolve_skill", json!({"id": "android/wifi"})),
         call("get_skill", json!({"id": "hidden/canary"})),
         call("get_skill", json!({"id": "broken"})),
@@ -50,7 +57,10 @@ fn push(text: &mut String, method: &str, params: &Value, answer: &Value) {
     let mut answer = blanked(answer);
     answer.as_object_mut().expect("an object").remove("jsonrpc");
     // Texts that are JSON are shown as such, or a golden file could not be read.
-    if let Some(inner) = answer["result"]["content"][0]["text"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()) {
+    if let Some(inner) = answer["result"]["content"][0]["text"]
+        .as_str()
+        .and_then(|text| serde_json::from_str::<Value>(text).ok())
+    {
         answer["result"]["content"][0]["text"] = json!({"(json text)": blanked(&inner)});
     }
     let shown = serde_json::to_string_pretty(&answer).expect("serialises");
