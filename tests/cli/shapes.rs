@@ -214,7 +214,10 @@ fn export_writes_what_import_reads_back() {
     let program = Program::filled();
     let out = program.path("out").display().to_string();
     let report = program.json(&["export", "--format", "json", &out], 0);
-    assert_eq!(report["counts"]["lossy"], 0, "{report}");
+    assert_eq!(members(&report), ["skills"]);
+    let lines = report["skills"].as_array().expect("skills");
+    assert_eq!(lines.len(), 4);
+    assert!(lines.iter().all(|line| line["path"].is_string() && line["lost"] == json!([])), "{report}");
     let other = Program::new();
     other.json(&["import", &out], 0);
     for id in ["wifi", "web/page", "hostile"] {
