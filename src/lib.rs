@@ -1,10 +1,12 @@
 //! Repertoire: an embedded skill catalog for agents that operate phones.
 
-mod bundled;
+pub mod bundled;
 pub mod catalog;
 pub mod entitlement;
 pub mod error;
 pub mod flow;
+pub mod import;
+pub mod intake;
 pub(crate) mod index;
 pub mod limits;
 #[cfg(feature = "mcp")]

@@ -83,10 +83,14 @@ pub const YAML_DEPTH_MAX: usize = 16;
 pub const YAML_NODES_MAX: usize = 10_000;
 /// Most nodes made by YAML alias expansion.
 pub const YAML_ALIAS_EXPANSION_MAX: usize = 1_000;
+/// Most bytes of text made by YAML alias expansion.
+pub const YAML_ALIAS_BYTES_MAX: usize = 1024 * 1024;
 /// Largest file that holds one skill.
 pub const SKILL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Largest `*.skill.json` array or JSON lines file.
 pub const SKILL_STREAM_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+/// Most bytes of one skill in a JSON array or a line of JSON lines.
+pub const JSON_SKILL_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Deepest folder that import walks.
 pub const FOLDER_DEPTH_MAX: usize = 16;
 /// Most files that one import looks at.
@@ -103,6 +107,10 @@ pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub const REGISTRY_TOOLS_MAX: usize = 4_096;
 /// Largest tool registry file.
 pub const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Largest configuration file.
+pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+/// Largest file or text given to `resolve --params`.
+pub const PARAMS_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Longest line (one JSON-RPC message) that the MCP server reads on stdio; a longer one is skipped and refused.
 pub const MCP_LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Most MCP answers that wait for a client to read them; until it does, no further request is taken.
@@ -149,8 +157,6 @@ pub const UPDATE_ATTEMPTS_MAX: u32 = 8;
 pub const REASON_CHARS_MAX: usize = 1_024;
 /// Most ids in `derived_from`.
 pub const DERIVED_FROM_MAX: usize = 64;
-/// Longest tool name in a step.
-pub const TOOL_NAME_CHARS_MAX: usize = 128;
 /// Longest media type of a resource.
 pub const MEDIA_TYPE_CHARS_MAX: usize = 128;
 /// Most compiled patterns that a process keeps.

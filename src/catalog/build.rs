@@ -277,7 +277,6 @@ fn text(entries: &[Entry], documents: &[Document]) -> Vec<u8> {
             aliases: &aliases,
             examples: &examples,
             body: &skill.content,
-            ..Fields::default()
         });
     }
     builder.finish()

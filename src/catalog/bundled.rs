@@ -26,7 +26,7 @@ pub(crate) fn layer(registry: &ToolRegistry) -> Result<Arc<OpenLayer>> {
     {
         return Ok(Arc::clone(open));
     }
-    let open = Arc::new(open_in_memory(Layer::Bundled, bundled::entries().to_vec(), registry)?);
+    let open = Arc::new(open_in_memory(Layer::Bundled, bundled::entries(), registry)?);
     *slot = Some((fingerprint, Arc::clone(&open)));
     Ok(open)
 }

@@ -49,7 +49,9 @@ pub(crate) fn check_step(
         })
     };
     let found = check_value(&spec.parameters, &Value::Object(members), pointer);
-    check.problems.extend(found.into_iter().filter(|problem| !stands_in(problem)));
+    check.problems.extend(
+        found.into_iter().filter(|problem| problem.code == "unknown_argument" || !stands_in(problem)),
+    );
     check_presence(spec, arguments, parameters, pointer, &mut check);
     check
 }

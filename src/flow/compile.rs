@@ -31,13 +31,12 @@ pub fn compile(skill: &Skill, registry: &ToolRegistry) -> Compiled {
     if skill.kind == Kind::FlowTemplate {
         let steps = Flow { skill, registry }.compile(&mut compiled);
         risks.extend(steps.iter().filter_map(risk_of));
-        match &permitted {
-            Some(declared) => warn_of_closed_steps(skill, registry, declared, &mut compiled.warnings),
-            None => {
-                let harmless =
-                    registry.harmless().filter_map(|spec| Permission::parse(&spec.name, registry, "").ok());
-                permitted = Some(steps.into_iter().chain(harmless).collect());
-            }
+        if let Some(declared) = &permitted {
+            warn_of_closed_steps(skill, registry, declared, &mut compiled.warnings);
+        } else {
+            let harmless =
+                registry.harmless().filter_map(|spec| Permission::parse(&spec.name, registry, "").ok());
+            permitted = Some(steps.into_iter().chain(harmless).collect());
         }
     }
     compiled.tool_risk = risks.into_iter().max();
@@ -52,7 +51,7 @@ fn declared(skill: &Skill, registry: &ToolRegistry, problems: &mut Vec<Problem>)
     for (index, entry) in entries.iter().enumerate() {
         match Permission::parse(entry, registry, &format!("/allowed_tools/{index}")) {
             Ok(permission) => permissions.push(permission),
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push(*problem),
         }
     }
     Some(permissions)
@@ -144,7 +143,7 @@ impl Flow<'_> {
         let resolved = match self.registry.require(&step.tool, &tool) {
             Ok(resolved) => resolved,
             Err(problem) => {
-                reader.problems.push(problem);
+                reader.problems.push(*problem);
                 // The placeholders are looked at all the same: everything wrong is told at once.
                 reader.arguments(&step.args_template, &pointer);
                 return;

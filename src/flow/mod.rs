@@ -14,7 +14,10 @@ mod fit;
 mod node;
 mod parse;
 mod program;
+#[cfg(test)]
+mod properties;
 mod resolve;
+mod run;
 #[cfg(test)]
 mod tests;
 mod values;

@@ -124,15 +124,14 @@ impl Reader<'_> {
     /// The index of a declared parameter, marked as used.
     fn parameter(&mut self, name: &str, pointer: &str) -> Option<usize> {
         let found = self.parameters.iter().position(|parameter| parameter.name == name);
-        match found.and_then(|index| self.used.get_mut(index)) {
-            Some(used) => *used = true,
-            None => {
-                let message = format!("no parameter is named {name:?}; declare it, or double the braces");
-                let declared: Vec<&str> =
-                    self.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-                let problem = Problem::new("undefined_placeholder", pointer, message);
-                self.problems.push(problem.got(name).allowed(declared.join(", ")));
-            }
+        if let Some(used) = found.and_then(|index| self.used.get_mut(index)) {
+            *used = true;
+        } else {
+            let message = format!("no parameter is named {name:?}; declare it, or double the braces");
+            let declared: Vec<&str> =
+                self.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+            let problem = Problem::new("undefined_placeholder", pointer, message);
+            self.problems.push(problem.got(name).allowed(declared.join(", ")));
         }
         found
     }

@@ -2,59 +2,85 @@
 //!
 //! ```text
 //! 0   keys u32 | rows u32 | buckets u32 | seed u32 | entries u32 | text bytes u32 | zero, 40 bytes
-//! 64  rows     rows x { hash u64 | text u32 | text_len u32 | entries u32 | entries_len u32 | chain u32 | zero u32 }
+//! 64  rows     rows x { hash u64 | entries u32 | entries_len u32 | chain u32 | text_len u32 | text, 40 bytes }
 //!     pilots   buckets x u32
 //!     entries  entries x u32   kind << 24 | ordinal, ascending in a key
-//!     text
+//!     text     the keys of more than 40 bytes
 //! ```
 //!
 //! The first `keys` rows are addressed by the perfect hash; `hash` is the lower half of the 128-bit hash of the key.
-//! A key with one entry keeps it in `entries` itself. Keys with equal 128-bit hashes (made on purpose: the hash is no
+//! A key with one entry keeps it in `entries` itself; a key of up to 40 bytes stands in its row with zeros behind it,
+//! so that a look-up is one cache line; of a longer one the row holds the offset (u32) into the text. Keys with equal 128-bit hashes (made on purpose: the hash is no
 //! cryptographic one) hang on `chain`, which is the next row's number or zero.
-
-use std::collections::BTreeMap;
 
 use crate::index::bits::Bits;
 use crate::index::hash::hash128;
-use crate::index::le::{Cutter, U32s, low, put_u32s, size_u32};
+use crate::index::le::{Cutter, U32s, low, put_u32s, size_u32, u32_at};
 use crate::index::names::Entry;
 use crate::index::phf::{PerfectHash, PerfectHashRef};
 use crate::index::sections::{BuildError, Damaged, SectionKind};
 
 const HEADER_BYTES: usize = 64;
-const ROW_BYTES: usize = 32;
+const ROW_BYTES: usize = 64;
+/// Where the text begins in a row.
+const TEXT_AT: usize = 24;
+/// Longest key that stands in its row.
+const INLINE_MAX: usize = ROW_BYTES - TEXT_AT;
+/// Most rows on one chain: nobody gets there by chance.
+const CHAIN_MAX: usize = 1_000;
 const DAMAGED_ROW: Damaged = Damaged::new(SectionKind::Exact, "a row is not where the hash says");
 const DAMAGED_ENTRY: Damaged = Damaged::new(SectionKind::Exact, "an entry is not where its row says");
-const DAMAGED_CHAIN: Damaged = Damaged::new(SectionKind::Exact, "a chain of rows runs backwards");
+const DAMAGED_CHAIN: Damaged =
+    Damaged::new(SectionKind::Exact, "a chain of rows is too long or runs backwards");
 
-/// One key: its place in the text and its entries.
-#[derive(Clone, Copy, Debug, Default)]
+/// One key: its entries and where its text is.
+#[derive(Clone, Copy, Debug)]
 struct Row {
     hash: u64,
-    text: u32,
-    text_len: u32,
     entries: u32,
     entries_len: u32,
     chain: u32,
+    text_len: u32,
+    /// The text, or where it begins.
+    text: [u8; INLINE_MAX],
 }
 
 impl Row {
+    const EMPTY: Self =
+        Self { hash: 0, entries: 0, entries_len: 0, chain: 0, text_len: 0, text: [0; INLINE_MAX] };
+
     #[inline]
     fn read(bytes: &[u8; ROW_BYTES]) -> Self {
         let word = |i: usize| bytes.as_chunks::<4>().0.get(i).map_or(0, |b| u32::from_le_bytes(*b));
         Self {
             hash: u64::from(word(0)) | (u64::from(word(1)) << 32),
-            text: word(2),
-            text_len: word(3),
-            entries: word(4),
-            entries_len: word(5),
-            chain: word(6),
+            entries: word(2),
+            entries_len: word(3),
+            chain: word(4),
+            text_len: word(5),
+            text: bytes.last_chunk().copied().unwrap_or([0; INLINE_MAX]),
         }
     }
 
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.hash.to_le_bytes());
-        put_u32s(out, &[self.text, self.text_len, self.entries, self.entries_len, self.chain, 0]);
+        put_u32s(out, &[self.entries, self.entries_len, self.chain, self.text_len]);
+        out.extend_from_slice(&self.text);
+    }
+
+    /// Puts a key into the row, or behind `long` if it does not fit.
+    fn put_text(&mut self, key: &str, long: &mut Vec<u8>) -> Result<(), BuildError> {
+        self.text_len = size_u32("a key", key.len())?;
+        if let Some(place) = self.text.get_mut(..key.len()) {
+            place.copy_from_slice(key.as_bytes());
+        } else {
+            let at = size_u32("the text of keys", long.len())?;
+            if let Some(place) = self.text.first_chunk_mut() {
+                *place = at.to_le_bytes();
+            }
+            long.extend_from_slice(key.as_bytes());
+        }
+        Ok(())
     }
 }
 
@@ -69,38 +95,45 @@ fn build_with<'k>(
     uses: impl IntoIterator<Item = (&'k str, Entry)>,
     hash: impl Fn(&str) -> u128,
 ) -> Result<Vec<u8>, BuildError> {
-    let mut keys: BTreeMap<(u128, &str), Vec<u32>> = BTreeMap::new();
+    let mut keys: Vec<(u128, &str, u32)> = Vec::new();
     for (key, entry) in uses {
         if !key.is_empty() {
-            keys.entry((hash(key), key)).or_default().push(entry.pack()?);
+            keys.push((hash(key), key, entry.pack()?));
         }
     }
-    let mut hashes: Vec<u128> = keys.keys().map(|(hash, _)| *hash).collect();
+    // Most comparisons end at the hash; texts are looked at only for repeated and for colliding keys.
+    keys.sort_unstable();
+    keys.dedup();
+    let mut hashes: Vec<u128> = keys.iter().map(|(hash, ..)| *hash).collect();
     hashes.dedup();
     let table = PerfectHash::build(&hashes)?;
-    let (mut rows, mut entries, mut text) = (vec![Row::default(); hashes.len()], Vec::new(), Vec::new());
-    let mut before = None;
-    for ((hash, key), mut uses) in keys {
-        uses.sort_unstable();
-        uses.dedup();
-        let row = Row {
-            hash: low(hash),
-            text: size_u32("the text of keys", text.len())?,
-            text_len: size_u32("a key", key.len())?,
-            entries: match uses.as_slice() {
-                [one] => *one,
-                _ => size_u32("the number of entries", entries.len())?,
-            },
+    let (mut rows, mut entries, mut text) = (vec![Row::EMPTY; hashes.len()], Vec::new(), Vec::new());
+    let (mut before, mut chained) = (None, 0);
+    for uses in keys.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let Some((hash, key, first)) = uses.first() else { continue };
+        let mut row = Row {
+            hash: low(*hash),
+            entries: if uses.len() == 1 { *first } else { size_u32("the number of entries", entries.len())? },
             entries_len: size_u32("the number of entries", uses.len())?,
-            chain: 0,
+            ..Row::EMPTY
         };
-        text.extend_from_slice(key.as_bytes());
+        row.put_text(key, &mut text)?;
         if uses.len() > 1 {
-            entries.extend_from_slice(&uses);
+            entries.extend(uses.iter().map(|(.., packed)| *packed));
         }
         let place = match before {
-            Some((same, at)) if same == hash => chain(&mut rows, at)?,
-            _ => table.slot(hash).map_or(0, |slot| slot as usize),
+            Some((same, at)) if same == hash => {
+                chained += 1;
+                if chained > CHAIN_MAX {
+                    let (what, found) = ("the number of keys with one hash", chained);
+                    return Err(BuildError::TooLarge { what, found, limit: CHAIN_MAX });
+                }
+                chain(&mut rows, at)?
+            }
+            _ => {
+                chained = 0;
+                table.slot(*hash).map_or(0, |slot| slot as usize)
+            }
         };
         if let Some(slot) = rows.get_mut(place) {
             *slot = row;
@@ -117,7 +150,7 @@ fn chain(rows: &mut Vec<Row>, at: usize) -> Result<usize, BuildError> {
     if let Some(row) = rows.get_mut(at) {
         row.chain = number;
     }
-    rows.push(Row::default());
+    rows.push(Row::EMPTY);
     Ok(place)
 }
 
@@ -172,7 +205,7 @@ impl<'a> Exact<'a> {
     }
 
     /// The visible uses of a key: ids first, then names, then aliases, each by ordinal; none if there are none. A
-    /// key that only hidden skills have is not compared as text. Cost: one pilot, one row, the text; no allocation.
+    /// key that only hidden skills have is not compared as text. Cost: one pilot and one row; no allocation.
     #[inline]
     pub(crate) fn lookup<'v>(&self, key: &str, visible: &'v Bits) -> Result<Matches<'a, 'v>, Damaged> {
         self.lookup_hash(hash128(key.as_bytes()), key, visible)
@@ -183,18 +216,19 @@ impl<'a> Exact<'a> {
         let nothing = Matches { packed: U32s::default(), one: None, next: 0, visible };
         let Some(slot) = self.table.slot(hash) else { return Ok(nothing) };
         let mut at = slot as usize;
-        loop {
+        for _ in 0..=CHAIN_MAX {
             let row = Row::read(self.rows.get(at).ok_or(DAMAGED_ROW)?);
             let matches = self.matches(&row, visible)?;
-            if (row.hash == low(hash)) & matches.any() && self.text_is(&row, key)? {
+            if (row.hash == low(hash)) & matches.any() && self.text_of(&row)? == key.as_bytes() {
                 return Ok(matches);
             }
             match row.chain as usize {
                 0 => return Ok(nothing),
                 next if next > at => at = next,
-                _ => return Err(DAMAGED_CHAIN),
+                _ => break,
             }
         }
+        Err(DAMAGED_CHAIN)
     }
 
     /// How many keys there are.
@@ -205,10 +239,16 @@ impl<'a> Exact<'a> {
     /// Checks that every row is found by its own text and that its entries are entries; `verify` calls it.
     pub(crate) fn verify(&self, ordinals: u32) -> Result<(), Damaged> {
         let all = Bits::full(ordinals);
+        let mut listed = 0_usize;
         for row in self.rows.iter().map(Row::read) {
-            let (start, len) = (row.text as usize, row.text_len as usize);
-            let text = self.text.get(start..start.saturating_add(len)).ok_or(DAMAGED_ROW)?;
-            let text = std::str::from_utf8(text).map_err(|_| DAMAGED_ROW)?;
+            if row.entries_len > 1 {
+                listed = listed.saturating_add(row.entries_len as usize);
+            }
+            // Lists are not shared: without this a small file could make the check take for ever.
+            if listed > self.entries.len() {
+                return Err(DAMAGED_ENTRY);
+            }
+            let text = std::str::from_utf8(self.text_of(&row)?).map_err(|_| DAMAGED_ROW)?;
             let mut found = 0_usize;
             for entry in self.lookup(text, &all)? {
                 entry?;
@@ -232,10 +272,13 @@ impl<'a> Exact<'a> {
     }
 
     #[inline]
-    fn text_is(&self, row: &Row, key: &str) -> Result<bool, Damaged> {
-        let (start, len) = (row.text as usize, row.text_len as usize);
-        let text = self.text.get(start..start.saturating_add(len)).ok_or(DAMAGED_ROW)?;
-        Ok(text == key.as_bytes())
+    fn text_of<'r>(&'r self, row: &'r Row) -> Result<&'r [u8], Damaged> {
+        let len = row.text_len as usize;
+        if let Some(text) = row.text.get(..len) {
+            return Ok(text);
+        }
+        let start = u32_at(&row.text, 0).ok_or(DAMAGED_ROW)? as usize;
+        self.text.get(start..start.saturating_add(len)).ok_or(DAMAGED_ROW)
     }
 }
 
@@ -291,7 +334,7 @@ mod tests {
     const KINDS: [KeyKind; 3] = [KeyKind::Id, KeyKind::Name, KeyKind::Alias];
 
     fn uses() -> impl Strategy<Value = Vec<(String, Entry)>> {
-        let one = ("[a-c]{1,3}", 0_usize..3, 0_u32..90)
+        let one = (prop_oneof!["[a-c]{1,3}", "[ab]{38,42}"], 0_usize..3, 0_u32..90)
             .prop_map(|(key, kind, number)| (key, Entry { kind: KINDS[kind], number }));
         proptest::collection::vec(one, 0..120)
     }
@@ -366,11 +409,24 @@ mod tests {
     }
 
     #[test]
+    fn more_keys_with_one_hash_than_a_chain_holds_are_refused() {
+        let keys: Vec<String> = (0..=super::CHAIN_MAX + 1).map(|i| i.to_string()).collect();
+        let entry = Entry { kind: KeyKind::Name, number: 1 };
+        let all = |n: usize| build_with(keys.iter().take(n).map(|key| (key.as_str(), entry)), |_| 7);
+        let bytes = all(super::CHAIN_MAX + 1).unwrap();
+        let exact = Exact::open(&bytes).unwrap();
+        for key in &keys[..=super::CHAIN_MAX] {
+            assert_eq!(exact.lookup_hash(7, key, &Bits::full(2)).unwrap().count(), 1);
+        }
+        assert!(all(super::CHAIN_MAX + 2).is_err());
+    }
+
+    #[test]
     fn a_chain_that_bites_its_tail_is_damage() {
         let alias = |number| Entry { kind: KeyKind::Alias, number };
         let mut bytes = build([("wifi", alias(1)), ("camera", alias(2))]).unwrap();
         for row in 0..2 {
-            bytes[64 + row * 32 + 24] = 1;
+            bytes[64 + row * 64 + 16] = 1;
         }
         let exact = Exact::open(&bytes).unwrap();
         let visible = Bits::full(9);

@@ -179,6 +179,32 @@ mod tests {
         }
     }
 
+    /// The table of `docs/format.md`, computed there by another program: bytes of every branch.
+    const VECTORS: [(&str, u128); 14] = [
+        ("", 0x6718_74ef_96ac_2b87_14dd_4721_151f_ceb8),
+        ("a", 0x3cde_4ad9_b0db_0199_c161_9f2d_84f1_1998),
+        ("ab", 0x68c1_18f1_9ed0_d327_74a9_764e_56dc_c106),
+        ("abc", 0xa59b_e930_149e_ce52_dbd3_cf28_b85f_c118),
+        ("abcd", 0xbbf9_70c7_beab_f946_658b_1306_3771_b535),
+        ("wifi-on", 0x9f25_f58e_4383_ff76_045b_799b_1714_5aa7),
+        ("12345678", 0x1602_a61a_99da_1bc0_9fa6_55c0_a8d6_f31b),
+        ("open-settings", 0x9066_423b_ad07_f576_8df4_10d8_29e2_5fda),
+        ("0123456789abcdef", 0xbe3b_bd67_4a39_d200_4ad5_c325_0183_6f35),
+        ("0123456789abcdefg", 0x60c1_be94_5df3_c0e5_8e3d_c405_ac62_e485),
+        ("com.example.maps.route-home", 0x43af_5f80_9d86_452e_93f5_27ef_295f_09d1),
+        ("打开设置", 0x7bdc_3259_ce93_9241_fa37_857f_b50b_ae70),
+        ("0123456789abcdef0123456789abcdef", 0xd301_89d7_2442_0c77_f45b_33aa_e844_3323),
+        ("0123456789abcdef0123456789abcdef0", 0xda05_d959_dc96_5485_335e_7e62_3e11_3cf9),
+    ];
+
+    #[test]
+    fn the_hash_never_changes() {
+        for (text, expected) in VECTORS {
+            assert_eq!(hash128(text.as_bytes()), expected, "{text:?}");
+            assert_eq!(hash64(text.as_bytes()), expected as u64);
+        }
+    }
+
     #[test]
     fn zeros_of_each_length_differ() {
         let zeros = [0_u8; 300];

@@ -218,6 +218,9 @@ impl Taken {
 
     /// Takes all of some slots, or none of them if one is taken or named twice.
     fn take_all(&mut self, slots: impl Iterator<Item = u32> + Clone) -> bool {
+        if slots.clone().any(|slot| self.words[slot as usize / 64] & (1 << (slot % 64)) != 0) {
+            return false;
+        }
         for (done, slot) in slots.clone().enumerate() {
             let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
             if self.words[word] & bit != 0 {
@@ -260,6 +263,9 @@ mod tests {
         table
     }
 
+    /// Hash of the pilots of `skill-0` to `skill-999`, written down when the format was made.
+    const MANY_PILOTS: u128 = 0xa548_c630_1434_dc3d_eab2_ed6e_a13c_1bd2;
+
     fn named(n: u32) -> Vec<u128> {
         (0..n).map(|i| hash128(format!("skill-{i}").as_bytes())).collect()
     }
@@ -280,6 +286,20 @@ mod tests {
     #[test]
     fn many_keys_get_a_perfect_table_without_a_second_seed() {
         assert_eq!(check(&named(50_000)).seed, 0);
+    }
+
+    #[test]
+    fn the_search_never_changes() {
+        let hashes =
+            ["wifi", "camera", "maps", "alarm", "music", "photos", "browser"].map(|s| hash128(s.as_bytes()));
+        let table = check(&hashes);
+        assert_eq!((table.seed, table.pilots.as_slice()), (0, &[2, 0, 18][..]));
+        let slots: Vec<u32> = hashes.iter().filter_map(|hash| table.slot(*hash)).collect();
+        assert_eq!(slots, [0, 1, 4, 3, 6, 2, 5]);
+        let many = check(&named(1_000));
+        let mut bytes = Vec::new();
+        put_u32s(&mut bytes, &many.pilots);
+        assert_eq!(hash128(&bytes), MANY_PILOTS);
     }
 
     #[test]

@@ -446,3 +446,7 @@ fn shown(value: &Value) -> String {
         scalar => scalar.to_string(),
     }
 }
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

@@ -402,3 +402,7 @@ fn json_size(value: &impl Serialize) -> usize {
     // The sink never fails and neither metadata nor templates hold anything that JSON cannot write.
     serde_json::to_writer(&mut counter, value).map_or(usize::MAX, |()| counter.0)
 }
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,9 @@ use super::manifest::{FileRef, Manifest};
 use super::map::Bytes;
 use super::names::{self, CURRENT, EPOCH, RING, hash_digits};
 use super::ring::RING_BYTES;
-use super::storage::{MODE_IMMUTABLE, MODE_IN_PLACE, OpenMode, RealStorage, Storage, StorageFile, read_all};
+use super::storage::{
+    MODE_IMMUTABLE, MODE_IN_PLACE, OpenMode, RealStorage, Storage, StorageFile, read_all,
+};
 use crate::error::StorageError;
 use crate::limits::COMMIT_LOCK_WAIT_MS;
 
@@ -77,8 +79,6 @@ pub(super) struct Inner {
     poison: OnceLock<String>,
     /// Names were created that `sync_dir` has not made durable yet.
     pub(super) names_pending: AtomicBool,
-    /// Numbers for temporary names.
-    temporary: AtomicU64,
 }
 
 impl DataDir {
@@ -105,7 +105,6 @@ impl DataDir {
             cache: Mutex::new(Cache::default()),
             poison: OnceLock::new(),
             names_pending: AtomicBool::new(false),
-            temporary: AtomicU64::new(0),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -158,11 +157,7 @@ impl DataDir {
     }
 
     /// Opens and checks a segment that a manifest names.
-    pub(crate) fn open_file(
-        &self,
-        file: &FileRef,
-        schema: &Schema,
-    ) -> Result<Arc<SectionFile>, StorageError> {
+    pub(crate) fn open_file(&self, file: &FileRef, schema: &Schema) -> Result<Arc<SectionFile>, StorageError> {
         let parsed = SectionFile::parse(&file.name, self.open_bytes(file)?, schema)?;
         if parsed.header_crc() != file.crc32c {
             let (found, expected) = (parsed.header_crc(), file.crc32c);
@@ -181,10 +176,7 @@ impl DataDir {
         let found = open.stat().map_err(failed)?.len;
         if found != file.length {
             let expected = file.length;
-            return Err(StorageError::damaged(
-                &file.name,
-                format!("{found} bytes, the manifest says {expected}"),
-            ));
+            return Err(StorageError::damaged(&file.name, format!("{found} bytes, the manifest says {expected}")));
         }
         match self.inner.map {
             MapKind::File => open.map().map_err(failed),
@@ -208,14 +200,10 @@ impl DataDir {
     /// Writes a segment under its final name, durably, without the lock. Content that is there already is used again.
     pub(crate) fn write_file(&self, prefix: &str, built: &Built) -> Result<FileRef, StorageError> {
         if !names::is_prefix(prefix) {
-            return Err(StorageError::damaged(
-                "a new segment",
-                format!("{prefix:?} cannot begin a file name"),
-            ));
+            return Err(StorageError::damaged("a new segment", format!("{prefix:?} cannot begin a file name")));
         }
         let name = format!("{prefix}-{}.seg", built.content_hash);
-        let crc32c =
-            super::sections::get_u32(&built.bytes, super::sections::AT_HEADER_CRC).unwrap_or_default();
+        let crc32c = super::sections::get_u32(&built.bytes, super::sections::AT_HEADER_CRC).unwrap_or_default();
         self.write_immutable(&name, &built.bytes, &|bytes| content_hash(bytes) == built.content_hash)?;
         Ok(FileRef { name, length: built.bytes.len() as u64, crc32c })
     }
@@ -252,8 +240,7 @@ impl DataDir {
         file.write_at(bytes, 0).map_err(|error| self.failed("write", name, error))?;
         file.sync().map_err(|error| self.poison("sync", name, error))?;
         self.inner.names_pending.store(true, Ordering::Relaxed);
-        let back =
-            read_all(file, bytes.len() as u64).map_err(|error| self.failed("read back", name, error))?;
+        let back = read_all(file, bytes.len() as u64).map_err(|error| self.failed("read back", name, error))?;
         if back != bytes {
             return Err(StorageError::damaged(name, "what was written does not read back"));
         }
@@ -278,8 +265,8 @@ impl DataDir {
     /// keeps it.
     fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), StorageError> {
         let storage = &self.inner.storage;
-        let number = self.inner.temporary.fetch_add(1, Ordering::Relaxed);
-        let temporary = format!("{name}.{}-{number}.tmp", self.inner.pid);
+        // Not numbered by process: a process of the same number may have been killed here before.
+        let temporary = format!("{name}.{:016x}.tmp", epoch::random_word());
         let file = storage
             .open(&temporary, OpenMode::CreateNew(MODE_IMMUTABLE))
             .map_err(|error| self.failed("create", &temporary, error))?;
@@ -352,12 +339,7 @@ fn create_files(storage: &dyn Storage) -> Result<(), StorageError> {
 }
 
 /// Writes a file under a temporary name and renames it; only under the lock.
-pub(super) fn install(
-    storage: &dyn Storage,
-    name: &str,
-    bytes: &[u8],
-    mode: u32,
-) -> Result<(), StorageError> {
+pub(super) fn install(storage: &dyn Storage, name: &str, bytes: &[u8], mode: u32) -> Result<(), StorageError> {
     let temporary = format!("{name}.tmp");
     let step = |action: &'static str, result: io::Result<()>| {
         result.map_err(|error| StorageError::io(action, storage.path().join(name), error))

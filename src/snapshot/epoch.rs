@@ -207,7 +207,7 @@ pub(crate) fn new_page() -> Vec<u8> {
 }
 
 /// 64 bits that nobody can guess to be repeated: the operating system's seed of a fresh hash state.
-fn random_word() -> u64 {
+pub(crate) fn random_word() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
     hasher.finish()

@@ -4,8 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use super::dir::DataDir;
-use super::manifest::{HEADER_BYTES, Manifest, Recovery};
+use super::manifest::{HEADER_BYTES, Manifest};
 use super::names::{CURRENT, RING};
+use super::recover::last_good;
 use super::ring::{RING_BYTES, Ring, RingStatement};
 use super::storage::{OpenMode, Storage, read_all};
 use crate::error::{Result, StorageError};
@@ -98,8 +99,7 @@ impl DataDir {
         let ring_bytes = self.read_ring()?;
         let manifest = self.read_manifest(epoch, crc32c::crc32c(&ring_bytes))?;
         let ring = Ring::read(&ring_bytes, manifest.folded_seq);
-        let deny_all =
-            self.inner.epoch.is_denied().map_err(|error| self.failed("read", super::names::EPOCH, error))?;
+        let deny_all = self.inner.epoch.is_denied().map_err(|error| self.failed("read", super::names::EPOCH, error))?;
         let last_seq = ring.statements.last().map_or(manifest.folded_seq, |last| last.seq);
         Ok(Loaded {
             epoch,
@@ -122,8 +122,18 @@ impl DataDir {
         Ok(bytes)
     }
 
-    /// `CURRENT`, parsed only if it is another one than last time.
+    /// The manifest. Who may not write looks at the one before if `CURRENT` is damaged; others recover it.
     fn read_manifest(&self, epoch: u64, ring: u32) -> Result<Arc<Manifest>, StorageError> {
+        match self.read_current(epoch, ring) {
+            Err(error) if self.inner.read_only && self.is_manifest_damage(&error) => {
+                last_good(self.inner.storage.as_ref()).map(Arc::new)
+            }
+            other => other,
+        }
+    }
+
+    /// `CURRENT`, parsed only if it is another one than last time.
+    fn read_current(&self, epoch: u64, ring: u32) -> Result<Arc<Manifest>, StorageError> {
         let failed = |error| self.failed("read", CURRENT, error);
         let file = self.inner.storage.open(CURRENT, OpenMode::Read).map_err(failed)?;
         let id = file.stat().map_err(failed)?.id;
@@ -168,9 +178,4 @@ pub(super) fn read_manifest_file(storage: &dyn Storage, name: &str) -> Result<Ma
     let failed = |error| StorageError::io("read", storage.path().join(name), error);
     let file = storage.open(name, OpenMode::Read).map_err(failed)?;
     Manifest::decode(name, &read_all(file.as_ref(), MANIFEST_BYTES_MAX).map_err(failed)?)
-}
-
-/// Whether a manifest came out of a recovery and waits for the layers above.
-pub(crate) fn waits_for_rebuild(manifest: &Manifest) -> Option<Recovery> {
-    manifest.recovered
 }

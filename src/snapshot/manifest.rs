@@ -128,8 +128,7 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Every file that a generation reaches.
     pub(crate) fn files(&self) -> impl Iterator<Item = &FileRef> {
-        let generations =
-            self.layers.values().flat_map(|layer| [&layer.current].into_iter().chain(&layer.history));
+        let generations = self.layers.values().flat_map(|layer| [&layer.current].into_iter().chain(&layer.history));
         generations.flat_map(|generation| generation.files.iter().chain(&generation.source))
     }
 
@@ -149,10 +148,7 @@ impl Manifest {
             let mut last = layer.current.generation;
             for generation in &layer.history {
                 if generation.generation >= last {
-                    return Err(format!(
-                        "generations of {name} are out of order at {}",
-                        generation.generation
-                    ));
+                    return Err(format!("generations of {name} are out of order at {}", generation.generation));
                 }
                 last = generation.generation;
             }
@@ -221,4 +217,39 @@ fn checksum(bytes: &[u8]) -> u32 {
     let before = bytes.get(..AT_CRC).unwrap_or_default();
     let after = bytes.get(AT_CRC + 4..).unwrap_or_default();
     crc32c::crc32c_append(crc32c::crc32c(before), after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_reads_back_as_it_was_and_is_small() {
+        let mut manifest = Manifest { serial: 7, folded_seq: 3, state: serde_json::json!({"a": 1}), ..Manifest::default() };
+        let mut layer = LayerState::default();
+        for generation in 1..=20 {
+            let name = format!("local-{generation:040x}.seg");
+            let files = vec![FileRef { name, length: generation, crc32c: 5 }];
+            layer.advance(Generation { generation, files, skills: 1, ..Generation::default() }, 3);
+        }
+        assert_eq!(layer.history.iter().map(|former| former.generation).collect::<Vec<_>>(), [19, 18, 17]);
+        assert!(layer.ever_filled);
+        manifest.layers.insert("local".to_owned(), layer);
+        let bytes = manifest.encode().unwrap();
+        assert_eq!(bytes, manifest.encode().unwrap(), "the same bytes each time");
+        assert_eq!(Manifest::decode("CURRENT", &bytes).unwrap(), manifest);
+        assert!(bytes.len() < 1024, "{} bytes", bytes.len());
+        assert_eq!(manifest.reachable().len(), 4);
+    }
+
+    #[test]
+    fn generations_out_of_order_are_refused() {
+        let generation = |generation| Generation { generation, ..Generation::default() };
+        for history in [vec![5], vec![6], vec![4, 4], vec![3, 4]] {
+            let history = history.into_iter().map(generation).collect();
+            let layer = LayerState { current: generation(5), history, ever_filled: true };
+            let manifest = Manifest { layers: [("local".to_owned(), layer)].into(), ..Manifest::default() };
+            assert!(manifest.check().is_err() && manifest.encode().is_err());
+        }
+    }
 }

@@ -21,9 +21,7 @@ use memmap2::{Mmap, MmapMut, MmapOptions, MmapRaw};
 use rkyv::util::AlignedVec;
 
 #[cfg(not(target_pointer_width = "64"))]
-compile_error!(
-    "repertoire maps files above 4 GiB and atomic 64-bit words: only 64-bit targets are supported"
-);
+compile_error!("repertoire maps files above 4 GiB and atomic 64-bit words: only 64-bit targets are supported");
 
 /// Alignment of an owned copy and of every section in a file.
 pub(crate) const ALIGNMENT: usize = 64;
@@ -194,9 +192,7 @@ impl SharedPage {
     fn is_writable(&self) -> bool {
         match &self.owner {
             PageOwner::Mapped(_) => self.writable,
-            PageOwner::Memory { alive, .. } => {
-                alive.as_ref().is_some_and(|alive| alive.load(Ordering::SeqCst))
-            }
+            PageOwner::Memory { alive, .. } => alive.as_ref().is_some_and(|alive| alive.load(Ordering::SeqCst)),
         }
     }
 }

@@ -24,6 +24,8 @@ pub(crate) mod recover;
 pub(crate) mod ring;
 pub(crate) mod sections;
 pub(crate) mod storage;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use commit::{Edit, Outcome};
 pub(crate) use dir::{DataDir, MapKind, OpenOptions};

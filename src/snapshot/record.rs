@@ -216,3 +216,135 @@ fn fingerprint(offset: u64, len: u32) -> Option<u64> {
     let fits = len != 0 && u64::from(len) < 1 << LENGTH_BITS && offset < 1 << (64 - LENGTH_BITS);
     fits.then(|| offset << LENGTH_BITS | u64::from(len))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rkyv::{Archive, Serialize, rancor};
+
+    #[derive(Archive, Serialize)]
+    struct Sample {
+        name: String,
+        numbers: Vec<u64>,
+        flag: bool,
+    }
+
+    const LAYOUT: RowLayout = RowLayout { stride: 24, at: 8 };
+
+    /// Rows and payloads of samples, alternately in two payload sections.
+    fn samples(count: u64) -> (Vec<u8>, Vec<Vec<u8>>) {
+        let (mut rows, mut payloads) = (Vec::new(), vec![Vec::new(), Vec::new()]);
+        for number in 0..count {
+            let sample = Sample { name: format!("name {number}"), numbers: vec![number; 3], flag: true };
+            let archive = rkyv::to_bytes::<rancor::Error>(&sample).unwrap();
+            let payload = &mut payloads[number as usize % 2];
+            payload.resize(payload.len().next_multiple_of(RECORD_ALIGNMENT), 0);
+            let place = (number % 2) << PAYLOAD_SHIFT | payload.len() as u64;
+            rows.extend_from_slice(&[0xaa; 8]);
+            rows.extend_from_slice(&place.to_le_bytes());
+            rows.extend_from_slice(&u32::try_from(archive.len()).unwrap().to_le_bytes());
+            rows.extend_from_slice(&crc32c::crc32c(&archive).to_le_bytes());
+            payload.extend_from_slice(&archive);
+        }
+        (rows, payloads)
+    }
+
+    fn records(rows: &[u8], payloads: &[Vec<u8>]) -> Records<ArchivedSample> {
+        let payloads = payloads.iter().map(|payload| Bytes::copy_of(payload)).collect();
+        Records::new(Bytes::copy_of(rows), LAYOUT, payloads)
+    }
+
+    #[test]
+    fn records_are_the_same_on_first_and_later_touch() {
+        let (rows, payloads) = samples(130);
+        let records = records(&rows, &payloads);
+        assert_eq!(records.len(), 130);
+        for _ in 0..2 {
+            for number in 0..130 {
+                let record = records.get(number).unwrap();
+                assert_eq!(record.name.as_str(), format!("name {number}"));
+                assert_eq!(record.numbers[2].to_native(), number as u64);
+            }
+        }
+        assert_eq!(records.get(130).err(), Some(Damage::Outside(130)));
+        assert_eq!(records.get(usize::MAX).err(), Some(Damage::Outside(usize::MAX)));
+    }
+
+    #[test]
+    fn every_flip_in_rows_or_payload_is_noticed_and_good_records_stay_readable() {
+        let (rows, payloads) = samples(3);
+        for bit in 0..payloads[0].len() * 8 {
+            let mut twin = payloads.clone();
+            twin[0][bit / 8] ^= 1 << (bit % 8);
+            let records = records(&rows, &twin);
+            let broken = [0, 2].iter().filter(|row| records.get(**row).is_err()).count();
+            let second = records.get(1).unwrap();
+            assert_eq!(second.name.as_str(), "name 1");
+            // Padding between two records belongs to neither.
+            let unchanged = [0, 2].iter().all(|row| {
+                records.get(*row).is_ok_and(|record| record.name.as_str() == format!("name {row}"))
+            });
+            assert!(broken == 1 || unchanged, "bit {bit}: {broken}");
+        }
+        for bit in 0..rows.len() * 8 {
+            let mut twin = rows.clone();
+            twin[bit / 8] ^= 1 << (bit % 8);
+            let outside_the_place = bit / 8 % 24 < 8;
+            let records = records(&twin, &payloads);
+            let row = bit / 8 / 24;
+            assert_eq!(records.get(row).is_ok(), outside_the_place, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_right_checksum_over_a_wrong_structure_is_refused_every_time() {
+        let (rows, payloads) = samples(1);
+        for at in 0..payloads[0].len() {
+            for value in [0, 1, 2, 0x7f, 0xff] {
+                let mut twin = payloads.clone();
+                twin[0][at] = value;
+                let mut row = rows.clone();
+                row[20..24].copy_from_slice(&crc32c::crc32c(&twin[0]).to_le_bytes());
+                let records = records(&row, &twin);
+                let (first, second) = (records.get(0).is_ok(), records.get(0).is_ok());
+                assert_eq!(first, second);
+                if let Ok(record) = records.get(0) {
+                    // Whatever it says, reading all of it stays inside.
+                    assert!(record.name.len() + record.numbers.len() * 8 <= twin[0].len());
+                    assert!(record.name.as_bytes().iter().map(|byte| u64::from(*byte)).sum::<u64>() < u64::MAX);
+                }
+            }
+        }
+        for len in 0..payloads[0].len() {
+            let mut row = rows.clone();
+            row[16..20].copy_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
+            row[20..24].copy_from_slice(&crc32c::crc32c(&payloads[0][..len]).to_le_bytes());
+            if let Ok(record) = records(&row, &payloads).get(0) {
+                assert!(record.name.len() <= len, "{len}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_and_ranges_are_checked_first_and_bound_to_their_place() {
+        let payload = b"good text\xff\xfe".to_vec();
+        let crc = |range: std::ops::Range<usize>| crc32c::crc32c(&payload[range]);
+        let texts = Texts::new(Bytes::copy_of(&payload), 2);
+        for _ in 0..2 {
+            assert_eq!(texts.get(0, 0, 9, crc(0..9)), Ok("good text"));
+            // An index that was found good says nothing about another place.
+            assert_eq!(texts.get(0, 5, 5, crc(5..10)), Err(Damage::Text(0)));
+            assert_eq!(texts.get(1, 0, 11, crc(0..11)), Err(Damage::Text(1)));
+            assert_eq!(texts.get(1, 0, 9, 1), Err(Damage::Checksum(1)));
+            assert_eq!(texts.get(1, 9, 3, 0), Err(Damage::Outside(1)));
+            assert_eq!(texts.get(1, u64::MAX, 3, 0), Err(Damage::Outside(1)));
+            assert_eq!(texts.get(7, 0, 4, crc(0..4)), Ok("good"), "an index beyond is checked each time");
+            assert_eq!(texts.get(1, 3, 0, crc(3..3)), Ok(""));
+        }
+        let ranges = Ranges::new(Bytes::copy_of(&payload), 1);
+        for _ in 0..2 {
+            assert_eq!(ranges.bytes(0, 0, 11, crc(0..11)), Ok(&payload[..]));
+            assert_eq!(ranges.bytes(0, 0, 10, 0), Err(Damage::Checksum(0)));
+        }
+    }
+}

@@ -111,7 +111,13 @@ pub(super) fn create_missing(storage: &dyn Storage) -> Result<(), StorageError> 
         Err(error) => return Err(error),
     }
     let manifest = last_good(storage)?;
+    // `CURRENT` comes last, also on disk: with it, a missing ring means that somebody removed it.
+    sync_names(storage)?;
     install(storage, CURRENT, &manifest.encode()?, mode_of(CURRENT))?;
+    sync_names(storage)
+}
+
+fn sync_names(storage: &dyn Storage) -> Result<(), StorageError> {
     storage.sync_dir().map_err(|error| StorageError::io("sync", storage.path(), error))
 }
 

@@ -208,3 +208,98 @@ fn join(seq: u64, mut parts: Vec<(usize, Record<'_>)>) -> Option<RingStatement> 
     let (kind, first) = (first.kind, parts.iter().flat_map(|(_, record)| record.payload).copied());
     complete.then(|| RingStatement { seq, kind, payload: first.collect() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes statements one behind the other into a fresh ring.
+    fn ring_of(payloads: &[&[u8]]) -> Vec<u8> {
+        let mut bytes = vec![0; RING_BYTES];
+        for payload in payloads {
+            append(&mut bytes, payload, 0);
+        }
+        bytes
+    }
+
+    fn append(bytes: &mut [u8], payload: &[u8], folded: u64) -> Vec<usize> {
+        let ring = Ring::read(bytes, folded);
+        let records = encode(ring.next_seq(folded), 9, payload).unwrap();
+        let slots = ring.place(records.len(), folded).unwrap();
+        for (slot, record) in slots.iter().zip(records) {
+            bytes[slot * RECORD_BYTES..][..RECORD_BYTES].copy_from_slice(&record);
+        }
+        slots
+    }
+
+    #[test]
+    fn statements_of_every_length_come_back_in_order() {
+        let long = vec![7; STATEMENT_BYTES_MAX];
+        let payloads: Vec<&[u8]> = (0..=STATEMENT_BYTES_MAX).map(|len| &long[..len]).collect();
+        assert!(encode(1, 1, &vec![0; STATEMENT_BYTES_MAX + 1]).is_none());
+        for chunk in payloads.chunks(64) {
+            let ring = Ring::read(&ring_of(chunk), 0);
+            assert_eq!(ring.damage, None);
+            let found: Vec<&[u8]> = ring.statements.iter().map(|statement| &statement.payload[..]).collect();
+            assert_eq!(found, chunk);
+            assert!(ring.statements.iter().zip(1..).all(|(statement, seq)| statement.seq == seq && statement.kind == 9));
+        }
+    }
+
+    #[test]
+    fn a_torn_append_is_ignored_and_its_successor_is_not() {
+        let whole = ring_of(&[b"first", &[5; 200]]);
+        for lost in 1_u32..32 {
+            // Any of the five records of the second statement may be missing.
+            let mut torn = whole.clone();
+            for part in (0..5).filter(|part| lost & (1 << part) != 0) {
+                torn[(1 + part) * RECORD_BYTES..][..RECORD_BYTES].fill(0);
+            }
+            let ring = Ring::read(&torn, 0);
+            assert_eq!((ring.statements.len(), ring.damage.as_ref()), (1, None), "{lost:b}");
+            append(&mut torn, b"next", 0);
+            let ring = Ring::read(&torn, 0);
+            assert_eq!((ring.statements.len(), ring.damage.as_ref()), (2, None), "{lost:b}");
+            assert_eq!(ring.statements[1].payload, b"next");
+        }
+    }
+
+    #[test]
+    fn a_statement_that_vanished_without_a_trace_is_damage() {
+        let mut bytes = ring_of(&[b"first", b"second", b"third"]);
+        bytes[RECORD_BYTES..][..RECORD_BYTES].fill(0);
+        assert!(Ring::read(&bytes, 0).damage.is_some());
+        assert!(Ring::read(&bytes, 1).damage.is_some());
+        assert!(Ring::read(&bytes, 2).damage.is_none(), "it is contained in the manifest");
+    }
+
+    #[test]
+    fn the_ring_goes_around_and_takes_only_what_is_folded() {
+        let mut bytes = vec![0; RING_BYTES];
+        let mut folded = 0;
+        let mut around = 0;
+        for number in 1..=2_000_u64 {
+            let payload = vec![u8::try_from(number % 251).unwrap(); 100];
+            let slots = append(&mut bytes, &payload, folded);
+            around += usize::from(slots.windows(2).any(|pair| pair[1] != pair[0] + 1));
+            let ring = Ring::read(&bytes, folded);
+            assert_eq!((ring.statements.len() as u64, ring.damage), (number - folded, None));
+            assert_eq!(ring.statements.last().unwrap().payload, payload);
+            if number % 100 == 0 {
+                folded = number - 50;
+            }
+        }
+        assert!(around > 0, "a statement lay around the end");
+    }
+
+    #[test]
+    fn a_broken_record_is_neither_overwritten_nor_forgotten() {
+        let mut bytes = ring_of(&[b"first"]);
+        bytes[RECORD_BYTES + 3] = 1;
+        let slots = append(&mut bytes, b"second", 0);
+        assert_eq!(slots, [2]);
+        let ring = Ring::read(&bytes, 0);
+        assert_eq!((ring.statements.len(), ring.broken().collect::<Vec<_>>()), (2, vec![1]));
+        assert!(ring.damage.is_some());
+    }
+}

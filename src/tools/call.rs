@@ -24,7 +24,7 @@ impl ToolRegistry {
     /// # Errors
     /// Every problem; the fields are pointers into the arguments (`/timeout_ms`).
     pub fn check_call(&self, name: &str, args: &Map<String, Value>) -> Result<Call<'_>, Vec<Problem>> {
-        let resolved = self.require(name, "").map_err(|problem| vec![problem])?;
+        let resolved = self.require(name, "").map_err(|problem| vec![*problem])?;
         let (args, mut problems) = canonical_args(&resolved, args, "");
         let args = Value::Object(args);
         problems.extend(check_value(&resolved.spec.parameters, &args, ""));

@@ -162,7 +162,7 @@ fn check_tool(spec: &ToolSpec, pointer: &str, problems: &mut Vec<Problem>) {
             match spec.argument(name) {
                 Some(schema) => problems.extend(check_value(schema, value, &place)),
                 None => {
-                    problems.push(Problem::new("unknown_argument", place, "the tool has no such argument"))
+                    problems.push(Problem::new("unknown_argument", place, "the tool has no such argument"));
                 }
             }
         }

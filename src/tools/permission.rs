@@ -26,7 +26,7 @@ impl Permission {
     ///
     /// # Errors
     /// `unknown_tool` at `pointer`.
-    pub fn parse(entry: &str, registry: &ToolRegistry, pointer: &str) -> Result<Self, Problem> {
+    pub fn parse(entry: &str, registry: &ToolRegistry, pointer: &str) -> Result<Self, Box<Problem>> {
         let resolved = registry.require(entry, pointer)?;
         let spec = resolved.spec;
         let same = |fixed: &Map<String, Value>| !fixed.is_empty() && fixed == resolved.fixed;

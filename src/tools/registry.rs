@@ -89,13 +89,13 @@ impl ToolRegistry {
     ///
     /// # Errors
     /// `unknown_tool` at `pointer`, with the nearest name.
-    pub fn require(&self, name: &str, pointer: &str) -> Result<Resolved<'_>, Problem> {
+    pub fn require(&self, name: &str, pointer: &str) -> Result<Resolved<'_>, Box<Problem>> {
         self.resolve(name).ok_or_else(|| {
             let message = match self.nearest(name) {
                 Some(near) => format!("no tool of that name; did you mean {near:?}?"),
                 None => "no tool of that name; `repertoire tools` lists them all".to_owned(),
             };
-            Problem::new("unknown_tool", pointer, message).got(name)
+            Box::new(Problem::new("unknown_tool", pointer, message).got(name))
         })
     }
 

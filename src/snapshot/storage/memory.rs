@@ -69,7 +69,7 @@ struct Node {
 }
 
 /// Bytes of a file.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Content {
     visible: Vec<u8>,
     durable: Vec<u8>,
@@ -106,15 +106,15 @@ impl MemoryStorage {
         self.process.alive.load(Ordering::SeqCst)
     }
 
-    /// Stops every process and loses any subset (chosen by `seed`) of what was not synced; a new process afterwards.
-    pub(crate) fn cut_power(self, seed: u64) -> Self {
-        self.process.alive.store(false, Ordering::SeqCst);
+    /// What a power cut now would leave: any subset (chosen by `seed`) of what was not synced is lost. A new process
+    /// on a copy of the files; this one goes on as if nothing had happened.
+    pub(crate) fn cut_power(&self, seed: u64) -> Self {
         let mut dice = Dice(seed);
         let mut after = Disk::default();
         {
-            let mut disk = self.disk.lock();
-            let mut names = std::mem::take(&mut disk.durable);
-            for change in std::mem::take(&mut disk.pending) {
+            let disk = self.disk.lock();
+            let mut names = disk.durable.clone();
+            for change in disk.pending.clone() {
                 if dice.flip() {
                     apply(&mut names, change);
                 }
@@ -128,6 +128,23 @@ impl MemoryStorage {
         }
         after.durable.clone_from(&after.names);
         Self { path: self.path.clone(), disk: Arc::new(Mutex::new(after)), process: Process::new() }
+    }
+
+    /// A process on a copy of the files as they are now, with everything that is not durable yet.
+    pub(crate) fn copy(&self) -> Self {
+        let disk = self.disk.lock();
+        let mut copies: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
+        let mut copy_of = |node: &Arc<Node>| {
+            Arc::clone(copies.entry(node.id).or_insert_with(|| Arc::new(node.copy())))
+        };
+        let mut copied = Disk { next_id: disk.next_id, clock_ms: disk.clock_ms, ..Disk::default() };
+        copied.names = disk.names.iter().map(|(name, node)| (name.clone(), copy_of(node))).collect();
+        copied.durable = disk.durable.iter().map(|(name, node)| (name.clone(), copy_of(node))).collect();
+        for change in &disk.pending {
+            let change = change.iter().map(|(name, node)| (name.clone(), node.as_ref().map(&mut copy_of)));
+            copied.pending.push(change.collect());
+        }
+        Self { path: self.path.clone(), disk: Arc::new(Mutex::new(copied)), process: Process::new() }
     }
 
     /// Moves the clock.
@@ -298,19 +315,32 @@ impl Node {
         FileStat { id: (1, self.id), len: content.visible.len() as u64, modified_ms: content.modified_ms }
     }
 
+    fn copy(&self) -> Self {
+        let content = self.content.lock().clone();
+        let copy = Self { content: Mutex::new(content), ..Self::new(self.id, Vec::new(), 0) };
+        copy.set_page(&self.page_bytes());
+        copy
+    }
+
     /// The file as a power cut leaves it: the synced bytes and any subset of the writes since.
     fn after_power_cut(&self, dice: &mut Dice) -> Self {
-        let mut content = self.content.lock();
+        let content = self.content.lock();
         let mut bytes = content.durable.clone();
-        for (offset, written) in std::mem::take(&mut content.pending) {
+        for (offset, written) in &content.pending {
             if dice.flip() {
-                write_into(&mut bytes, offset, &written);
+                write_into(&mut bytes, *offset, written);
             }
         }
         if content.mapped && dice.flip() {
             bytes = self.page_bytes();
         }
         Self::new(self.id, bytes, content.modified_ms)
+    }
+
+    fn set_page(&self, bytes: &[u8]) {
+        for (word, bytes) in self.page.iter().zip(bytes.chunks_exact(8)) {
+            word.store(bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word)), Ordering::SeqCst);
+        }
     }
 
     fn page_bytes(&self) -> Vec<u8> {
@@ -352,6 +382,11 @@ impl StorageFile for MemoryFile {
         let clock_ms = self.storage.now_ms();
         let mut content = self.node.content.lock();
         let start = usize::try_from(offset).map_err(io::Error::other)?;
+        if content.mapped {
+            let mut page = self.node.page_bytes();
+            write_into(&mut page, start, bytes);
+            self.node.set_page(&page);
+        }
         write_into(&mut content.visible, start, bytes);
         content.pending.push((start, bytes.to_vec()));
         content.modified_ms = clock_ms;
@@ -403,12 +438,7 @@ impl StorageFile for MemoryFile {
             let mut content = self.node.content.lock();
             if !content.mapped {
                 content.mapped = true;
-                for (word, bytes) in self.node.page.iter().zip(content.visible.chunks_exact(8)) {
-                    word.store(
-                        bytes.first_chunk().map_or(0, |word| u64::from_le_bytes(*word)),
-                        Ordering::SeqCst,
-                    );
-                }
+                self.node.set_page(&content.visible);
             }
             let alive = writable.then(|| Arc::clone(&self.storage.process.alive));
             Ok(SharedPage::in_memory(&self.node.page, alive))

@@ -1,0 +1,46 @@
+//! Reading what people write: skills in five formats, and what an import makes of a layer. Pure: bytes in, reports out.
+//!
+//! A SKILL.md goes through four stages. `text` turns bytes into text with one kind of line end. `fence` cuts the
+//! front matter off. `tree` reads it as YAML whose scalars stay source text, within budgets; where that fails,
+//! `repair` makes one careful attempt that never touches a safety field. `front` and `fields` hand the values out by
+//! name and type, each coercion a warning. The formats (`v2`, `agent`, `legacy`) put them into a skill, whose rules
+//! the model checks. JSON (`json`, `workflow`) is read as a stream. [`plan`] then compares what folders hold with
+//! what the layer holds, and `qualify` settles who owns an id.
+//!
+//! Every reader answers a report: a skill or every problem with its place, and everything that was accepted with a
+//! warning. Nothing is dropped in silence.
+//!
+//! Invariant: nothing here does input or output, and no front matter that cannot be read becomes a skill.
+
+mod agent;
+mod export;
+mod fence;
+mod fields;
+mod front;
+mod identity;
+mod json;
+mod legacy;
+mod media;
+mod mirror;
+mod qualify;
+mod repair;
+mod report;
+mod shared;
+mod skill_md;
+mod text;
+mod tree;
+mod v2;
+mod workflow;
+
+pub use export::{Exported, agent_skill_md, json, skill_md_v2, verbatim};
+pub use json::{read_json, read_json_lines};
+pub use mirror::{MirrorOptions, Outcome, Plan, RootReading, SkillOutcome, plan};
+pub use report::{FileContext, FileReport, Format, SkillReport};
+pub use skill_md::read_skill_file;
+
+pub(crate) use text::check_size;
+
+/// Whether bytes could be a workflow, before they are parsed.
+pub(crate) fn is_workflow_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| text.contains("\"steps\"") && text.contains("\"version\""))
+}

@@ -1,0 +1,301 @@
+//! `TouchPilot` workflow v1: a JSON file of tool calls whose arguments are all strings.
+//!
+//! Strings that parse exactly become the type that the tool's schema wants; a parameter that stands for a whole
+//! argument takes that argument's type. What replay needed and a flow template has no field for (expected states,
+//! policy hints, step ids) is kept in the metadata.
+
+use serde_json::{Map, Value, json};
+
+use crate::error::Problem;
+use crate::import::identity::one_line;
+use crate::import::report::SkillReport;
+use crate::model::{App, Entry, Kind, Parameter, ParameterType, Risk, Skill, Step};
+use crate::tools::{Resolved, ToolRegistry};
+
+/// The only schema version there is.
+const VERSION: u64 = 1;
+
+/// Whether a JSON value is meant as a workflow: `version` and `steps` with `tool`, and no `kind` as ours have.
+pub(crate) fn is_workflow(value: &Value) -> bool {
+    let has_tool = |step: &Value| step.get("tool").is_some_and(Value::is_string);
+    value.get("kind").is_none()
+        && value.get("version").is_some_and(|version| version.is_number())
+        && value.get("steps").and_then(Value::as_array).is_some_and(|steps| steps.iter().any(has_tool))
+}
+
+/// Reads a workflow. Fails into a report with every problem named by a JSON pointer.
+pub(crate) fn read(value: &Value, registry: &ToolRegistry) -> SkillReport {
+    let mut reader = Reader { problems: Vec::new(), warnings: Vec::new(), registry };
+    let mut skill = reader.skill(value);
+    for problem in skill.problems() {
+        if !reader.problems.iter().any(|known| known.field == problem.field) {
+            reader.problems.push(problem);
+        }
+    }
+    let id = (!skill.id.is_empty()).then(|| skill.id.clone());
+    if !reader.problems.is_empty() {
+        return SkillReport { warnings: reader.warnings, ..SkillReport::refused(id, reader.problems) };
+    }
+    if skill.description.is_empty() {
+        skill.description.clone_from(&skill.name);
+    }
+    reader.warnings.extend(skill.advice());
+    SkillReport { id, result: Ok(Entry::new(skill)), warnings: reader.warnings, unavailable: Vec::new() }
+}
+
+struct Reader<'r> {
+    problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+    registry: &'r ToolRegistry,
+}
+
+impl Reader<'_> {
+    fn skill(&mut self, value: &Value) -> Skill {
+        if value["version"].as_u64() != Some(VERSION) {
+            let problem = Problem::new("unsupported_version", "version", "this workflow version is not known");
+            self.problems.push(problem.got(&value["version"]).allowed(VERSION.to_string()));
+        }
+        let id = self.required(value, "id");
+        let name = one_line(&self.required(value, "title"));
+        let description = text(value, "description").unwrap_or_else(|| name.clone());
+        let mut skill = Skill::new(id, Kind::FlowTemplate, name, description);
+        skill.parameters = self.parameters(value);
+        let mut states = Map::new();
+        for (index, step) in items(value, "steps").enumerate() {
+            let read = self.step(step, index, &mut skill.parameters, &mut states);
+            skill.steps.extend(read);
+        }
+        if let Some(last) = items(value, "steps").last() {
+            skill.success_criteria = criteria(&last["expected_state"]);
+        }
+        let asks = |step: &Value| step["policy"]["requires_approval"] == json!(true);
+        skill.risk = items(value, "steps").any(asks).then_some(Risk::High);
+        skill.apps = text(value, "expected_foreground_package").map(App::new).into_iter().collect();
+        self.scope(value, &mut skill);
+        if !states.is_empty() {
+            skill.metadata.insert("workflow_steps".to_owned(), Value::Object(states));
+        }
+        self.unknown(value);
+        skill
+    }
+
+    fn required(&mut self, value: &Value, field: &str) -> String {
+        text(value, field).unwrap_or_else(|| {
+            let message = format!("a workflow needs a text `{field}`");
+            self.problems.push(Problem::new("missing_field", field, message));
+            String::new()
+        })
+    }
+
+    fn parameters(&mut self, value: &Value) -> Vec<Parameter> {
+        let mut parameters = Vec::new();
+        for (index, given) in items(value, "parameters").enumerate() {
+            let Some(name) = text(given, "name") else {
+                let problem = Problem::new("missing_field", format!("/parameters/{index}/name"), "a parameter needs a name");
+                self.problems.push(problem);
+                continue;
+            };
+            let mut parameter = Parameter::new(name, ParameterType::String);
+            parameter.required = given["required"] == json!(true);
+            parameter.description = text(given, "description").unwrap_or_default();
+            parameter.default = text(given, "default").map(Value::String);
+            parameters.push(parameter);
+        }
+        parameters
+    }
+
+    fn step(&mut self, step: &Value, index: usize, parameters: &mut [Parameter], states: &mut Map<String, Value>) -> Option<Step> {
+        let Some(tool) = text(step, "tool") else {
+            let problem = Problem::new("missing_field", format!("/steps/{index}/tool"), "a step needs a tool");
+            self.problems.push(problem);
+            return None;
+        };
+        let resolved = self.registry.resolve(&tool);
+        let mut args = Map::new();
+        if let Some(given) = step["args"].as_object() {
+            for (key, value) in given {
+                args.insert(key.clone(), argument(value, key, resolved, parameters));
+            }
+        }
+        let mut state = Map::new();
+        for key in ["expected_state", "policy"] {
+            if !step[key].is_null() {
+                state.insert(key.to_owned(), step[key].clone());
+            }
+        }
+        if !state.is_empty() {
+            let id = text(step, "id").unwrap_or_else(|| index.to_string());
+            states.insert(id, Value::Object(state));
+        }
+        let mut read = Step::new(tool, args);
+        read.note = text(step, "description");
+        Some(read)
+    }
+
+    /// The tools that the workflow was scoped to stay an enforced allowlist.
+    fn scope(&mut self, value: &Value, skill: &mut Skill) {
+        let scope = &value["skill_scope"];
+        if let Some(tools) = scope["allowed_tools"].as_array() {
+            let names = tools.iter().filter_map(|tool| tool.as_str().map(str::to_owned)).collect::<Vec<_>>();
+            if names.len() != tools.len() {
+                let message = "every allowed tool must be a text; correct the list";
+                self.problems.push(Problem::new("type_mismatch", "/skill_scope/allowed_tools", message));
+            }
+            skill.allowed_tools = Some(names);
+        } else if !scope["allowed_tools"].is_null() {
+            let message = "allowed_tools must be a list; correct it";
+            self.problems.push(Problem::new("type_mismatch", "/skill_scope/allowed_tools", message));
+        }
+        if let Some(id) = text(scope, "skill_id") {
+            skill.metadata.insert("workflow_skill".to_owned(), Value::String(id));
+        }
+    }
+
+    fn unknown(&mut self, value: &Value) {
+        const KNOWN: [&str; 8] = [
+            "version", "id", "title", "description", "parameters", "steps", "skill_scope", "expected_foreground_package",
+        ];
+        for key in value.as_object().into_iter().flat_map(Map::keys).filter(|key| !KNOWN.contains(&key.as_str())) {
+            let message = "a workflow has no such field; it was left out";
+            self.warnings.push(Problem::new("unknown_field", key, message));
+        }
+    }
+}
+
+/// One argument as the tool's schema wants it. A text that is one placeholder types its parameter.
+fn argument(value: &Value, key: &str, tool: Option<Resolved<'_>>, parameters: &mut [Parameter]) -> Value {
+    let wanted = tool.and_then(|tool| tool.spec.argument(key)).and_then(|schema| schema["type"].as_str());
+    let Value::String(text) = value else { return value.clone() };
+    if let Some(name) = placeholder(text) {
+        if let Some(parameter) = parameters.iter_mut().find(|parameter| parameter.name == name) {
+            retype(parameter, wanted);
+        }
+        return value.clone();
+    }
+    exact(text, wanted).unwrap_or_else(|| Value::String(escape(text, parameters)))
+}
+
+/// The name in a text that is exactly one placeholder.
+fn placeholder(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('{')?.strip_suffix('}')?;
+    let word = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    (word && name.starts_with(|c: char| c.is_ascii_lowercase())).then_some(name)
+}
+
+/// A text as integer, number or boolean, where it is written exactly so.
+fn exact(text: &str, wanted: Option<&str>) -> Option<Value> {
+    match wanted? {
+        "integer" => text.parse::<i64>().ok().filter(|n| n.to_string() == text).map(Value::from),
+        "number" => text.parse::<f64>().ok().filter(|n| n.is_finite()).and_then(|_| serde_json::from_str(text).ok()),
+        "boolean" => text.parse::<bool>().ok().map(Value::from),
+        _ => None,
+    }
+}
+
+/// Gives a string parameter the type of the argument that it fills, if its default allows it.
+fn retype(parameter: &mut Parameter, wanted: Option<&str>) {
+    let kind = match wanted {
+        Some("integer") => ParameterType::Integer,
+        Some("number") => ParameterType::Number,
+        Some("boolean") => ParameterType::Boolean,
+        _ => return,
+    };
+    match parameter.default.as_ref().and_then(Value::as_str).map(|text| exact(text, wanted)) {
+        Some(None) => return,
+        Some(Some(value)) => parameter.default = Some(value),
+        None => {}
+    }
+    parameter.kind = kind;
+}
+
+/// Doubles every brace that is no placeholder of a declared parameter, since the workflow took it as it is.
+fn escape(text: &str, parameters: &[Parameter]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let declared = rest
+            .find('}')
+            .map(|end| &rest[..=end])
+            .filter(|slot| placeholder(slot).is_some_and(|name| parameters.iter().any(|p| p.name == name)));
+        let slot = declared.unwrap_or(&rest[..1]);
+        out.push_str(slot);
+        if declared.is_none() {
+            out.push_str(slot);
+        }
+        rest = &rest[slot.len()..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// What the screen shows at the end, in words.
+fn criteria(state: &Value) -> Vec<String> {
+    let shown = items(state, "screen_text_contains").filter_map(Value::as_str);
+    let mut criteria: Vec<String> = Vec::new();
+    criteria.extend(text(state, "package_name").map(|package| format!("The app in the foreground is {package}.")));
+    criteria.extend(text(state, "window_title").map(|title| format!("The window is called \"{title}\".")));
+    criteria.extend(shown.map(|text| format!("The screen shows \"{text}\".")));
+    criteria
+}
+
+fn text(value: &Value, field: &str) -> Option<String> {
+    value.get(field)?.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn items<'v>(value: &'v Value, field: &str) -> impl DoubleEndedIterator<Item = &'v Value> {
+    value.get(field).and_then(Value::as_array).into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workflow() -> Value {
+        json!({
+            "version": 1, "id": "wait", "title": "Wait", "description": "Waits for a while.",
+            "parameters": [{"name": "ms", "default": "500"}, {"name": "who", "required": true}],
+            "skill_scope": {"skill_id": "settings", "allowed_tools": ["wait_for_idle", "type_text"]},
+            "expected_foreground_package": "com.android.settings",
+            "steps": [
+                {"id": "a", "tool": "wait_for_idle", "args": {"stable_ms": "1000", "timeout_ms": "{ms}"}, "description": "Wait."},
+                {"id": "b", "tool": "type_text", "args": {"text": "Hi {who}, {no} {"},
+                 "expected_state": {"screen_text_contains": ["Hi"]}, "policy": {"requires_approval": true}}
+            ]
+        })
+    }
+
+    #[test]
+    fn a_workflow_becomes_a_flow_template() {
+        let report = read(&workflow(), &ToolRegistry::builtin());
+        let skill = report.result.expect("workflow").skill;
+        assert_eq!(skill.steps[0].args_template, *json!({"stable_ms": 1000, "timeout_ms": "{ms}"}).as_object().expect("map"));
+        assert_eq!(skill.steps[1].args_template["text"], "Hi {who}, {{no}} {{");
+        assert_eq!((skill.parameters[0].kind, skill.parameters[0].default.clone()), (ParameterType::Integer, Some(json!(500))));
+        assert!(!skill.parameters[0].required && skill.parameters[1].required);
+        assert_eq!(skill.allowed_tools.as_deref(), Some(&["wait_for_idle".to_owned(), "type_text".to_owned()][..]));
+        assert_eq!(skill.success_criteria, ["The screen shows \"Hi\"."]);
+        assert_eq!(skill.risk, Some(Risk::High));
+        assert_eq!(skill.apps[0].package, "com.android.settings");
+        assert!(skill.metadata.contains_key("workflow_steps"));
+    }
+
+    #[test]
+    fn every_problem_of_a_workflow_is_named() {
+        let value = json!({"version": 2, "steps": [{"tool": "tap"}, {"args": {}}], "parameters": [{}]});
+        assert!(is_workflow(&value));
+        let problems = read(&value, &ToolRegistry::builtin()).result.expect_err("broken");
+        let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
+        for field in ["version", "id", "title", "/parameters/0/name", "/steps/1/tool"] {
+            assert!(fields.contains(&field), "{field}: {fields:?}");
+        }
+    }
+
+    #[test]
+    fn our_own_flows_are_no_workflows() {
+        assert!(!is_workflow(&json!({"kind": "flow_template", "version": 1, "steps": [{"tool": "tap"}]})));
+        assert!(!is_workflow(&json!({"version": "1.0", "steps": [{"tool": "tap"}]})));
+        assert!(!is_workflow(&json!({"version": 1, "steps": []})));
+    }
+}

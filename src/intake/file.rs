@@ -1,0 +1,135 @@
+//! Opens and reads one found file, whatever it turns out to be.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::error::Problem;
+use crate::import::{
+    FileContext, FileReport, Format, SkillReport, check_size, is_workflow_text, read_json, read_json_lines,
+    read_skill_file,
+};
+use crate::intake::resources;
+use crate::intake::walk::{Found, Shape, not_a_file, unreadable};
+use crate::limits::{SKILL_FILE_BYTES_MAX, SKILL_STREAM_BYTES_MAX};
+use crate::tools::ToolRegistry;
+
+/// Reads a file into its report; `None` for a JSON file that is no skill after all.
+///
+/// `keep_bytes` is false where only the report counts: the texts around the skills are then dropped at once.
+pub(crate) fn read(found: &Found, root: &Path, registry: &ToolRegistry, keep_bytes: bool) -> Option<FileReport> {
+    let mut report = match found.shape {
+        Shape::Markdown => markdown(found, root, registry),
+        Shape::Json | Shape::JsonLines => json(found, registry),
+        Shape::MaybeWorkflow => maybe_workflow(found, registry)?,
+    };
+    for skill in &mut report.skills {
+        // A SKILL.md that names an unknown tool was refused; JSON is kept and told.
+        if found.shape != Shape::Markdown {
+            skill.judge(registry);
+        }
+        if let (Ok(entry), false) = (&mut skill.result, keep_bytes) {
+            entry.source_text = None;
+            entry.resources = Vec::new();
+        }
+    }
+    Some(report)
+}
+
+fn markdown(found: &Found, root: &Path, registry: &ToolRegistry) -> FileReport {
+    let bytes = match open(&found.real).and_then(|(file, size)| whole(file, size)) {
+        Ok(bytes) => bytes,
+        Err(problem) => return FileReport::refused(&found.path, None, *problem),
+    };
+    let mut context = FileContext::new(&found.path, &found.directory, &bytes);
+    let mut warnings = Vec::new();
+    if !found.alone {
+        match resources::read(&found.real, root) {
+            Ok(read) => {
+                context.resources = read.files;
+                warnings = read.skipped;
+            }
+            Err(problem) => return FileReport::refused(&found.path, None, *problem),
+        }
+    }
+    let mut report = read_skill_file(&context, registry);
+    if let Some(skill) = report.skills.first_mut() {
+        skill.warnings.append(&mut warnings);
+    }
+    report
+}
+
+fn json(found: &Found, registry: &ToolRegistry) -> FileReport {
+    let (file, size) = match open(&found.real) {
+        Ok(opened) => opened,
+        Err(problem) => return FileReport::refused(&found.path, None, *problem),
+    };
+    if size > SKILL_STREAM_BYTES_MAX {
+        let problem = Problem::new("too_large", "", "the file is too large; split it")
+            .got(format_args!("{size} bytes"))
+            .allowed(format!("at most {SKILL_STREAM_BYTES_MAX} bytes"));
+        return FileReport::refused(&found.path, None, problem);
+    }
+    let mut input = file.take(SKILL_STREAM_BYTES_MAX);
+    let mut skills: Vec<SkillReport> = Vec::new();
+    let mut sink = |skill| skills.push(skill);
+    let read = if found.shape == Shape::JsonLines {
+        read_json_lines(&mut input, registry, &mut sink)
+    } else {
+        read_json(&mut input, registry, &mut sink)
+    };
+    match read {
+        Ok(format) => FileReport { path: found.path.clone(), format: Some(format), skills },
+        Err(problem) => FileReport::refused(&found.path, Some(Format::CanonicalJson), problem),
+    }
+}
+
+/// Any other JSON file is looked into once, and forgotten unless it is a workflow.
+fn maybe_workflow(found: &Found, registry: &ToolRegistry) -> Option<FileReport> {
+    let (file, size) = open(&found.real).ok()?;
+    if size > SKILL_FILE_BYTES_MAX {
+        return None;
+    }
+    let bytes = whole(file, size).ok()?;
+    if !is_workflow_text(&bytes) {
+        return None;
+    }
+    let mut skills = Vec::new();
+    match read_json(&mut bytes.as_slice(), registry, &mut |skill| skills.push(skill)) {
+        Ok(Format::WorkflowV1) => {
+            for entry in skills.iter_mut().filter_map(|skill| skill.result.as_mut().ok()) {
+                entry.source_text = Some(bytes.as_slice().into());
+            }
+            Some(FileReport { path: found.path.clone(), format: Some(Format::WorkflowV1), skills })
+        }
+        _ => None,
+    }
+}
+
+/// Opens a regular file and answers its size; never waits for the other end of a pipe.
+fn open(path: &Path) -> Result<(File, u64), Box<Problem>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    let failed = |error: io::Error| Box::new(unreadable(&error));
+    let file = options.open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_file() { Ok((file, metadata.len())) } else { Err(Box::new(not_a_file())) }
+}
+
+/// The bytes of a one-skill file within its limit.
+fn whole(file: File, size: u64) -> Result<Vec<u8>, Box<Problem>> {
+    check_size(size).map_err(Box::new)?;
+    read_at_most(file, size, SKILL_FILE_BYTES_MAX).map_err(|error| Box::new(unreadable(&error)))
+}
+
+/// Reads a file that had `size` bytes a moment ago; one more than `limit` at most, so that growth is noticed.
+pub(crate) fn read_at_most(file: File, size: u64, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or_default() + 1);
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,224 @@
+//! Import and export at the edge: walks folders, reads files, and gives the catalog what the pure readers of
+//! [`crate::import`] and the mirror plan make of them.
+//!
+//! An import reads first and commits once: every file is read in parallel into a report, the plan turns the layer's
+//! entries and the reports into the new content, and the catalog takes it as one change. If another process commits
+//! in between, the files are read again, so that nothing stale is published.
+//!
+//! Invariant: nothing outside the imported roots is read, nothing outside the given folder is written.
+
+mod export;
+mod file;
+mod report;
+mod resources;
+mod walk;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::catalog::Catalog;
+use crate::error::{Error, Problem, Result};
+use crate::import::{FileReport, MirrorOptions, Outcome, Plan, RootReading, SkillOutcome, plan};
+use crate::intake::walk::{Found, Search, Shape};
+use crate::model::{Entry, Layer, check_id};
+use crate::tools::ToolRegistry;
+
+pub use export::{ExportFormat, ExportLine, ExportReport, export};
+pub use report::{Counts, ImportReport, Rejection, ReportLine, full_json};
+
+/// Most threads that read files.
+const THREADS_MAX: usize = 16;
+
+/// How to import.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ImportOptions {
+    /// Only report; the layer stays as it is.
+    pub check: bool,
+    /// The report carries every skill in full (as it does with `check`).
+    pub full: bool,
+    /// Skills that vanished from a root stay in the layer.
+    pub keep: bool,
+    /// Prefix of every id.
+    pub namespace: Option<String>,
+}
+
+/// How far an import is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Files read.
+    pub done: usize,
+    /// Files found.
+    pub total: usize,
+}
+
+/// Imports files and folders into the `local` layer, each a mirror of its own.
+///
+/// `progress` is called from the reading threads, after each file. One bad file never stops the others: it is a line
+/// of the report. Cost: every file is read once; the skills are in memory until the catalog has taken them.
+///
+/// # Errors
+/// [`Error::InvalidArguments`] for a namespace that is no id; what the catalog fails with.
+pub fn import_paths(
+    catalog: &Catalog,
+    paths: &[PathBuf],
+    options: &ImportOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<ImportReport> {
+    check_namespace(options)?;
+    let registry = catalog.registry();
+    let read = || read_roots(paths, registry, !options.check, progress);
+    if options.check {
+        let (roots, refused) = read();
+        let plan = plan(catalog.entries(Layer::Local)?, roots, &mirror_options(options));
+        return Ok(report(plan, refused).0);
+    }
+    let mut first = Some(read());
+    let mut answer = ImportReport::default();
+    catalog.update(Layer::Local, &mut |existing| {
+        let (roots, refused) = first.take().unwrap_or_else(read);
+        let plan = plan(existing, roots, &mirror_options(options));
+        let entries;
+        (answer, entries) = report(plan, refused);
+        Ok(entries)
+    })?;
+    Ok(answer)
+}
+
+/// Reads roots without a catalog and answers what an import into an empty layer would do.
+#[must_use]
+pub fn check_paths(paths: &[PathBuf], registry: &ToolRegistry, options: &ImportOptions) -> ImportReport {
+    let (roots, refused) = read_roots(paths, registry, false, &|_| {});
+    report(plan(Vec::new(), roots, &mirror_options(options)), refused).0
+}
+
+fn check_namespace(options: &ImportOptions) -> Result<()> {
+    let Some(Err(mut problem)) = options.namespace.as_deref().map(check_id) else { return Ok(()) };
+    "namespace".clone_into(&mut problem.field);
+    Err(Error::InvalidArguments { problems: vec![problem] })
+}
+
+fn mirror_options(options: &ImportOptions) -> MirrorOptions {
+    MirrorOptions {
+        keep: options.keep,
+        namespace: options.namespace.clone(),
+        with_skills: options.check || options.full,
+    }
+}
+
+/// The report, and the layer's new content where it differs.
+fn report(plan: Plan, mut refused: Vec<SkillOutcome>) -> (ImportReport, Option<Vec<Entry>>) {
+    refused.extend(plan.outcomes);
+    (ImportReport::new(refused), plan.changed.then_some(plan.entries))
+}
+
+/// Reads every root; what cannot be found at all is answered as rejected lines.
+fn read_roots(
+    paths: &[PathBuf],
+    registry: &ToolRegistry,
+    keep_bytes: bool,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> (Vec<RootReading>, Vec<SkillOutcome>) {
+    let mut roots: Vec<(PathBuf, String, Search)> = Vec::new();
+    let mut refused = Vec::new();
+    for path in paths {
+        match find(path) {
+            Ok((real, name, search)) => {
+                if !roots.iter().any(|(known, ..)| *known == real) {
+                    roots.push((real, name, search));
+                }
+            }
+            Err(problem) => refused.push(SkillOutcome::rejected(path.display().to_string(), *problem)),
+        }
+    }
+    let total = roots.iter().map(|(_, _, search)| search.found.len()).sum();
+    let done = AtomicUsize::new(0);
+    let tick = || progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
+    let readings = roots.into_iter().map(|(real, name, search)| {
+        let mut files = read_all(&search.found, &real, registry, keep_bytes, &tick);
+        files.extend(search.refused.into_iter().map(|(path, problem)| FileReport::refused(path, None, problem)));
+        let mut reading = RootReading::new(name, files);
+        reading.unread = search.unread;
+        reading.complete = search.complete;
+        reading
+    });
+    (readings.collect(), refused)
+}
+
+/// Finds the files of one argument.
+fn find(path: &Path) -> Result<(PathBuf, String, Search), Box<Problem>> {
+    let real = fs::canonicalize(path).map_err(|error| Box::new(walk::unreadable(&error)))?;
+    let Some(name) = real.to_str().map(str::to_owned) else {
+        let message = "the path is not UTF-8; rename it";
+        return Err(Box::new(Problem::new("path_not_utf8", "", message)));
+    };
+    if real.is_dir() {
+        let search = walk::search(&real);
+        return Ok((real, name, search));
+    }
+    let file = walk::folder_name(&real);
+    let Some(shape) = shape_by_name(&file) else {
+        let message = "it is no skill file; import a folder, a SKILL.md, a *.skill.json or a *.skill.jsonl";
+        return Err(Box::new(Problem::new("unknown_format", "", message).got(file)));
+    };
+    let directory = real.parent().map(walk::folder_name).unwrap_or_default();
+    let found = Found { real: real.clone(), path: file, directory, shape, alone: false };
+    Ok((real, name, Search { found: vec![found], complete: true, ..Search::default() }))
+}
+
+/// How a file that was named itself is read.
+fn shape_by_name(name: &str) -> Option<Shape> {
+    match walk::shape_in_folder(name) {
+        Some(Shape::MaybeWorkflow) => Some(Shape::Json),
+        None if name.ends_with(".jsonl") => Some(Shape::JsonLines),
+        shape => shape,
+    }
+}
+
+/// Reads files on all processors; the order of the answer is that of the files.
+fn read_all(
+    found: &[Found],
+    root: &Path,
+    registry: &ToolRegistry,
+    keep_bytes: bool,
+    tick: &(dyn Fn() + Sync),
+) -> Vec<FileReport> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut reports = Vec::new();
+        while let Some(file) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
+            reports.extend(file::read(file, root, registry, keep_bytes));
+            tick();
+        }
+        reports
+    };
+    if threads < 2 || found.len() < 2 {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.min(found.len())).map(|_| scope.spawn(work)).collect();
+        // A reader that panicked took its reports with it; the panic goes on rather than lose files in silence.
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+impl SkillOutcome {
+    /// A path that cannot be read at all.
+    fn rejected(path: String, problem: Problem) -> Self {
+        Self {
+            path,
+            id: None,
+            outcome: Outcome::Rejected,
+            folded_into: None,
+            unavailable: Vec::new(),
+            skill: None,
+            warnings: Vec::new(),
+            problems: vec![problem],
+        }
+    }
+}
