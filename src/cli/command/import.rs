@@ -1,0 +1,123 @@
+//! `import`: skills that people wrote, files and folders, into the local layer.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use repertoire::Problem;
+use repertoire::import::Outcome;
+use repertoire::intake::{self, Counts, ImportOptions, ImportReport, ReportLine};
+
+use crate::cli::context::Context;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::page::{Page, Tone};
+use crate::cli::progress;
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Files and folders; a folder is mirrored
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Only report what would be done, with the skills in full
+    #[arg(long)]
+    check: bool,
+    /// Put the skills in full into the report
+    #[arg(long)]
+    full: bool,
+    /// Keep skills whose files vanished from their folder
+    #[arg(long)]
+    keep: bool,
+    /// Put this before every id
+    #[arg(long, value_name = "NS")]
+    namespace: Option<String>,
+}
+
+impl Import {
+    /// Imports. Negative if anything was rejected; the rest is imported all the same.
+    pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
+        let catalog = context.catalog()?;
+        let mut options = ImportOptions::default();
+        options.check = self.check;
+        options.full = self.full;
+        options.keep = self.keep;
+        options.namespace.clone_from(&self.namespace);
+        let bar = progress::files(&context.output, "reading");
+        let report = intake::import_paths(&catalog, &self.paths, &options, &|progress| {
+            bar.set_length(progress.total as u64);
+            bar.set_position(progress.done as u64);
+        });
+        bar.finish_and_clear();
+        let report = report?;
+        context.output.answer(&report, |out| write(out, &report))?;
+        if self.check {
+            context.output.note("nothing was changed (--check)");
+        }
+        Ok(Exit::done_if(report.counts.rejected == 0))
+    }
+}
+
+/// Writes what changed or needs a look, in the manner of a compiler, and the sums.
+fn write(out: &mut Page, report: &ImportReport) {
+    for line in &report.skills {
+        write_line(out, line);
+    }
+    out.line(Tone::Strong, &sums(report.counts));
+}
+
+/// The sums in a sentence; outcomes that did not occur are left out.
+pub(crate) fn sums(counts: Counts) -> String {
+    let all = [
+        (counts.added, "added"),
+        (counts.changed, "changed"),
+        (counts.unchanged, "unchanged"),
+        (counts.removed, "removed"),
+        (counts.rejected, "rejected"),
+    ];
+    let total: usize = all.iter().map(|(count, _)| count).sum();
+    let said: Vec<String> =
+        all.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    match said.as_slice() {
+        [] => "no skill found".to_owned(),
+        _ => format!("{total} skills: {}", said.join(", ")),
+    }
+}
+
+fn write_line(out: &mut Page, line: &ReportLine) {
+    let tone = match line.outcome {
+        Outcome::Added | Outcome::Changed => Tone::Good,
+        Outcome::Removed => Tone::Careful,
+        Outcome::Rejected => Tone::Bad,
+        _ => Tone::Faint,
+    };
+    let quiet = line.outcome == Outcome::Unchanged && line.warnings.is_empty() && line.unavailable.is_empty();
+    if quiet {
+        return;
+    }
+    out.put(tone, &format!("{:<9}", line.outcome.name())).put(Tone::Plain, " ");
+    if let Some(id) = &line.id {
+        out.put(Tone::Name, id).put(Tone::Plain, "  ");
+    }
+    let folded = line.folded_into.as_ref().map(|path| format!(" (the same as {path})")).unwrap_or_default();
+    out.line(Tone::Faint, &format!("{}{folded}", line.path));
+    for problem in &line.unavailable {
+        diagnostic(out, &line.path, (Tone::Careful, "unavailable"), problem);
+    }
+    for problem in &line.warnings {
+        diagnostic(out, &line.path, (Tone::Careful, "warning"), problem);
+    }
+    for problem in line.error.iter().flat_map(|error| &error.problems) {
+        diagnostic(out, &line.path, (Tone::Bad, "error"), problem);
+    }
+}
+
+/// `path:line:column: warning: message [code]`.
+fn diagnostic(out: &mut Page, path: &str, (tone, word): (Tone, &str), problem: &Problem) {
+    let mut place = path.to_owned();
+    for number in [problem.line, problem.column].into_iter().flatten() {
+        place.push_str(&format!(":{number}"));
+    }
+    out.put(Tone::Plain, &format!("  {place}: "))
+        .put(tone, word)
+        .put(Tone::Plain, &format!(": {problem} "))
+        .line(Tone::Faint, &format!("[{}]", problem.code));
+}

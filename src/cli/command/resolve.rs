@@ -1,0 +1,166 @@
+//! `resolve`: the steps of a flow template with all values in place, or everything that is wrong with the values.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use clap::Args;
+use repertoire::flow::ResolvedStep;
+use repertoire::limits::PARAMS_BYTES_MAX;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::cli::args::Narrowed;
+use crate::cli::context::Context;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::page::{Page, Tone};
+
+/// Arguments of `resolve`.
+#[derive(Debug, Args)]
+pub(crate) struct Resolve {
+    /// Id of the flow template
+    id: String,
+    /// A parameter's value; may be repeated. Numbers and booleans are understood where the parameter is one
+    #[arg(short, long = "param", value_name = "NAME=VALUE")]
+    param: Vec<String>,
+    /// All values as a JSON object; `@FILE` reads it from a file, `@-` from standard input. `-p` wins over it
+    #[arg(long, value_name = "JSON")]
+    params: Option<String>,
+    /// Whose skills.
+    #[command(flatten)]
+    narrowed: Narrowed,
+}
+
+/// The JSON form.
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    steps: &'a [ResolvedStep],
+}
+
+impl Resolve {
+    /// Resolves.
+    pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
+        let values = self.values()?;
+        let mut view = context.view(self.narrowed.subscriptions())?;
+        let steps = view.pin()?.resolve(&self.id, &values)?;
+        context.output.answer(&Answer { steps: &steps }, |out| write_steps(out, &steps))?;
+        Ok(Exit::Done)
+    }
+
+    /// The values that the command line gives.
+    fn values(&self) -> Result<Map<String, Value>, Failure> {
+        let mut values = match &self.params {
+            Some(text) => object(text)?,
+            None => Map::new(),
+        };
+        let mut named = Vec::new();
+        for pair in &self.param {
+            let Some((name, value)) = pair.split_once('=') else {
+                return Err(Failure::usage(format!("-p {pair:?} has no `=`"), "write it as -p NAME=VALUE"));
+            };
+            if named.contains(&name) {
+                return Err(Failure::usage(format!("-p {name} is given twice"), "give each parameter once"));
+            }
+            named.push(name);
+            values.insert(name.to_owned(), Value::String(value.to_owned()));
+        }
+        Ok(values)
+    }
+}
+
+/// Reads `--params`.
+fn object(text: &str) -> Result<Map<String, Value>, Failure> {
+    let read = match text.strip_prefix('@') {
+        Some("-") => limited(io::stdin().lock(), Path::new("standard input"))?,
+        Some(path) => {
+            let path = Path::new(path);
+            let file = File::open(path).map_err(|cause| Failure::file(Exit::Usage, "read", path, &cause))?;
+            limited(file, path)?
+        }
+        None => text.to_owned(),
+    };
+    serde_json::from_str(&read).map_err(|cause| {
+        Failure::usage(
+            format!("--params is not a JSON object: {cause}"),
+            "write it as --params '{\"name\": \"value\"}'",
+        )
+    })
+}
+
+/// Reads text up to the limit.
+fn limited(from: impl Read, path: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    from.take(PARAMS_BYTES_MAX + 1)
+        .read_to_string(&mut text)
+        .map_err(|cause| Failure::file(Exit::Usage, "read", path, &cause))?;
+    if text.len() as u64 > PARAMS_BYTES_MAX {
+        return Err(Failure::usage(
+            format!("{} is larger than {PARAMS_BYTES_MAX} bytes", path.display()),
+            "give smaller values",
+        ));
+    }
+    Ok(text)
+}
+
+/// Writes resolved steps, numbered.
+pub(crate) fn write_steps(out: &mut Page, steps: &[ResolvedStep]) {
+    for (index, step) in steps.iter().enumerate() {
+        out.put(Tone::Faint, &format!("{:>3}. ", index + 1))
+            .put(Tone::Name, &step.tool)
+            .put(Tone::Plain, &format!(" {}", step.args));
+        if step.optional {
+            out.put(Tone::Faint, "  (optional)");
+        }
+        if step.secret {
+            out.put(Tone::Careful, "  (holds a secret)");
+        }
+        out.end();
+        if let Some(note) = &step.note {
+            out.put(Tone::Plain, "     ").line(Tone::Faint, note);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use crate::cli::args::{Arguments, Command};
+    use crate::cli::exit::Exit;
+
+    fn values(words: &[&str]) -> Result<String, Exit> {
+        let all = ["repertoire", "resolve", "a"].iter().chain(words);
+        let Command::Resolve(resolve) = Arguments::try_parse_from(all).unwrap().command else {
+            panic!("not resolve")
+        };
+        resolve.values().map(|map| serde_json::Value::from(map).to_string()).map_err(|failure| failure.exit)
+    }
+
+    #[test]
+    fn values_come_from_pairs_over_the_object() {
+        let rows: [(&[&str], &str); 5] = [
+            (&[], "{}"),
+            (&["-p", "a=1", "-p", "b=x=y"], r#"{"a":"1","b":"x=y"}"#),
+            (&["--params", r#"{"a":1,"b":2}"#, "-p", "a=3"], r#"{"a":"3","b":2}"#),
+            (&["-p", "a="], r#"{"a":""}"#),
+            (&["-p", "=a"], r#"{"":"a"}"#),
+        ];
+        for (words, expect) in rows {
+            assert_eq!(values(words).as_deref(), Ok(expect), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_pairs_and_objects_are_usage_errors() {
+        let rows: [&[&str]; 5] = [
+            &["-p", "a"],
+            &["-p", "a=1", "-p", "a=2"],
+            &["--params", "[1]"],
+            &["--params", "{"],
+            &["--params", "@/nowhere/at/all"],
+        ];
+        for words in rows {
+            assert_eq!(values(words), Err(Exit::Usage), "{words:?}");
+        }
+    }
+}

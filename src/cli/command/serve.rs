@@ -1,0 +1,58 @@
+//! `serve`: the catalog over MCP on standard input and output.
+
+use std::io::IsTerminal as _;
+
+use clap::Args;
+use repertoire::mcp::{self, Server, ServerOptions, ToolFilter};
+
+use crate::cli::config::{Key, Origin};
+use crate::cli::context::Context;
+use crate::cli::exit::{Exit, Failure};
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Which tools to offer: skills, device, all, or names with commas between them [env: REPERTOIRE_SERVER_TOOLS]
+    #[arg(long, value_name = "WHICH")]
+    tools: Option<String>,
+}
+
+impl Serve {
+    /// Serves until the input ends.
+    ///
+    /// # Errors
+    /// Wrong settings and an unusable data directory, before anything is served; a client whose first messages
+    /// cannot be answered.
+    pub(crate) fn run(&self, mut context: Context) -> Result<Exit, Failure> {
+        if let Some(tools) = &self.tools {
+            context.settings.set_flag(Key::SERVER_TOOLS, "--tools", tools)?;
+        }
+        let options = ServerOptions::default().tools(offered(&context)?);
+        let catalog = context.catalog()?;
+        if std::io::stdin().is_terminal() {
+            context.output.note("serving MCP on standard input and output; an MCP client is to start this");
+        }
+        mcp::serve_stdio(Server::new(&catalog, options)).map_err(|cause| {
+            Failure::new(
+                Exit::Negative,
+                "serve_failed",
+                format!("the MCP session ended: {cause}"),
+                "check what the client sends; -vv tells more",
+            )
+        })?;
+        Ok(Exit::Done)
+    }
+}
+
+/// The tools that the flag or the setting names.
+fn offered(context: &Context) -> Result<ToolFilter, Failure> {
+    let text = context.settings.text(Key::SERVER_TOOLS).unwrap_or("all");
+    ToolFilter::parse(text).map_err(|problems| {
+        let said = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        let (exit, code) = match context.settings.get(Key::SERVER_TOOLS).1 {
+            Origin::Flag(_) => (Exit::Usage, "usage"),
+            _ => (Exit::Configuration, "configuration"),
+        };
+        Failure::new(exit, code, said, "see `repertoire serve --help`").with_problems(&problems)
+    })
+}

@@ -1,0 +1,101 @@
+//! Text of skills that attacks terminals, readers that go away, disks that are full.
+
+use std::io::Read as _;
+use std::process::Stdio;
+
+use crate::program::{Program, bare};
+
+/// Characters that act on a terminal.
+fn acts(text: &str) -> bool {
+    text.chars()
+        .any(|c| (c.is_control() && !matches!(c, '\n' | '\t')) || matches!(c, '\u{202a}'..='\u{202e}'))
+}
+
+#[test]
+fn text_of_skills_never_acts_on_the_terminal() {
+    let program = Program::filled();
+    let rows: [&[&str]; 7] = [
+        &["list"],
+        &["search", "hostile"],
+        &["match", "hostile"],
+        &["get", "hostile"],
+        &["get", "hostile", "--json"],
+        &["search", "hostile", "--json"],
+        &["get", "\u{1b}[2J"],
+    ];
+    for words in rows {
+        let answer = program.run(words);
+        assert!(!acts(&answer.stdout), "{words:?}: {:?}", answer.stdout);
+        assert!(!acts(&answer.stderr), "{words:?}: {:?}", answer.stderr);
+    }
+    let text = program.run(&["get", "hostile"]).code(0).stdout;
+    assert!(text.contains("\\u{1b}[2J") && text.contains("\\u{202e}"), "{text}");
+    let value = program.json(&["get", "hostile"], 0);
+    assert!(value["skill"]["content"].as_str().expect("text").contains("\u{1b}[2J"));
+}
+
+#[test]
+fn names_of_files_and_refused_text_never_act_on_the_terminal() {
+    let program = Program::new();
+    let file = program.write("in/\u{1b}[31m/SKILL.md", "---\nname: \u{1b}]0;x\ndescription: a\u{9b}b\n---\n");
+    let folder = program.path("in").display().to_string();
+    for words in [&["import", &folder][..], &["import", &folder, "--json"], &["import", &file]] {
+        let answer = program.run(words).code(1);
+        assert!(!acts(&answer.stdout), "{words:?}: {:?}", answer.stdout);
+        assert!(!acts(&answer.stderr), "{words:?}: {:?}", answer.stderr);
+    }
+}
+
+#[test]
+fn colour_appears_only_when_wanted() {
+    let program = Program::filled();
+    assert!(program.run(&["--color", "always", "list"]).stdout.contains('\u{1b}'));
+    for words in [&["list"][..], &["--color", "never", "list"], &["--color", "auto", "get", "wifi"]] {
+        assert!(!program.run(words).stdout.contains('\u{1b}'), "{words:?}");
+    }
+    assert!(!program.run(&["--color", "always", "--json", "list"]).stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let program = Program::new();
+    for words in
+        [&["man"][..], &["tools", "--json"], &["--help"], &["completions", "zsh"], &["config", "show"]]
+    {
+        let mut child = program
+            .command()
+            .args(words)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child.stderr.take().expect("stderr").read_to_string(&mut said).expect("text");
+        assert_eq!(child.wait().expect("it ends").code(), Some(0), "{words:?}: {said}");
+        assert!(said.is_empty(), "{words:?}: {said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_behind_standard_output_is_told() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let done = bare().arg("man").stdout(full).output().expect("it runs");
+    assert_eq!(done.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("cannot write the result"));
+}
+
+#[test]
+fn huge_and_odd_arguments_are_answered() {
+    let program = Program::filled();
+    let long = "wifi ".repeat(20_000);
+    program.run(&["search", &long]).code(0);
+    program.run(&["get", &long]).code(1);
+    program.run(&["match", ""]).code(1);
+    program.run(&["search", "\u{0}".trim_matches('\u{0}')]).code(0);
+    let deep = format!("{{\"address\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    program.run(&["resolve", "web/page", "--params", &deep[..100_000]]).code(2);
+    let file = program.write("deep.json", &deep);
+    program.run(&["resolve", "web/page", "--params", &format!("@{file}")]).code(2);
+}
