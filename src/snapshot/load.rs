@@ -99,7 +99,8 @@ impl DataDir {
         let ring_bytes = self.read_ring()?;
         let manifest = self.read_manifest(epoch, crc32c::crc32c(&ring_bytes))?;
         let ring = Ring::read(&ring_bytes, manifest.folded_seq);
-        let deny_all = self.inner.epoch.is_denied().map_err(|error| self.failed("read", super::names::EPOCH, error))?;
+        let deny_all =
+            self.inner.epoch.is_denied().map_err(|error| self.failed("read", super::names::EPOCH, error))?;
         let last_seq = ring.statements.last().map_or(manifest.folded_seq, |last| last.seq);
         Ok(Loaded {
             epoch,

@@ -100,6 +100,10 @@ impl Ring {
                 groups.entry(record.seq).or_default().push((index, record));
             }
         }
+        let whole = bytes.len() / RECORD_BYTES;
+        for slot in ring.slots.iter_mut().skip(whole) {
+            *slot = BROKEN;
+        }
         ring.head = ring.find_head();
         if bytes.len() != RING_BYTES {
             ring.damage = Some(format!("{} bytes, expected {RING_BYTES}", bytes.len()));
@@ -242,7 +246,12 @@ mod tests {
             assert_eq!(ring.damage, None);
             let found: Vec<&[u8]> = ring.statements.iter().map(|statement| &statement.payload[..]).collect();
             assert_eq!(found, chunk);
-            assert!(ring.statements.iter().zip(1..).all(|(statement, seq)| statement.seq == seq && statement.kind == 9));
+            assert!(
+                ring.statements
+                    .iter()
+                    .zip(1..)
+                    .all(|(statement, seq)| statement.seq == seq && statement.kind == 9)
+            );
         }
     }
 

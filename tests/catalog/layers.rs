@@ -33,7 +33,7 @@ fn source_text_origin_and_body_come_back_as_they_were() {
     let mut entry = knowledge("camera", "Take a picture.");
     let text = format!("---\nname: camera\n---\n{}", entry.skill.content);
     entry.source_text = Some(text.as_bytes().into());
-    entry.origin = Some(Origin { root: "/skills".into(), path: "camera/SKILL.md".into() });
+    entry.origin = Some(Origin::new("/skills", "camera/SKILL.md"));
     put(&catalog, Layer::Local, std::slice::from_ref(&entry));
     assert_eq!(catalog.entries(Layer::Local).unwrap(), [entry]);
     let mut view = catalog.view(Narrowing::default());

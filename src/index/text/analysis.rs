@@ -5,16 +5,21 @@
 //! them out on a phone. Identifiers are split where the case changes; the whole identifier is a token as well.
 //! Scripts that write no spaces between words give single ideographs and pairs of neighbours instead of words.
 
+use std::collections::HashMap;
+
 use caseless::Caseless;
 use snowstem::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 use super::function_words;
-use super::hash::TermHash;
+use super::hash::{BuildTermHasher, TermHash};
 
 /// Longest word that is kept, in bytes of its folded form; longer ones (base64, minified code) are cut here.
 pub(super) const WORD_BYTES_MAX: usize = 64;
+
+/// Most words that a building analysis remembers.
+const MEMO_WORDS_MAX: usize = 1 << 18;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +32,8 @@ pub(super) enum Kind {
     Whole,
     /// One ideograph or syllable.
     Single,
+    /// One ideograph or syllable of grammar.
+    Particle,
     /// Two neighbours in a script without spaces.
     Pair,
 }
@@ -48,6 +55,8 @@ pub(super) struct Analyzer {
     stem: String,
     pair: String,
     stemmers: Stemmers,
+    /// What words were found to be, when texts are many.
+    memo: Option<HashMap<TermHash, (Kind, TermHash), BuildTermHasher>>,
 }
 
 struct Stemmers {
@@ -87,7 +96,13 @@ impl Analyzer {
                 arabic: Stemmer::create(Algorithm::Arabic),
                 greek: Stemmer::create(Algorithm::Greek),
             },
+            memo: None,
         }
+    }
+
+    /// One that remembers words, for building.
+    pub(super) fn remembering() -> Self {
+        Self { memo: Some(HashMap::default()), ..Self::new() }
     }
 
     /// Calls `sink` with each token in order.
@@ -181,10 +196,26 @@ impl Analyzer {
             self.whole.push_str(&self.word);
         }
         self.parts += 1;
-        let kind = if function_words::contains(&self.word) { Kind::Function } else { Kind::Word };
-        let term = stem_hash(&self.stemmers, &self.word, &mut self.stem);
+        let (kind, term) = self.look_up();
         sink(Token { kind, text: &self.word, term });
         self.word.clear();
+    }
+
+    /// What the current word is and what it is compared by.
+    fn look_up(&mut self) -> (Kind, TermHash) {
+        let written = TermHash::of(&self.word);
+        if let Some(known) = self.memo.as_ref().and_then(|memo| memo.get(&written)) {
+            return *known;
+        }
+        let kind = if function_words::contains(written) { Kind::Function } else { Kind::Word };
+        let known = (kind, stem_hash(&self.stemmers, &self.word, &mut self.stem));
+        if let Some(memo) = &mut self.memo {
+            if memo.len() >= MEMO_WORDS_MAX {
+                memo.clear();
+            }
+            memo.insert(written, known);
+        }
+        known
     }
 
     fn end_whole(&mut self, sink: &mut impl FnMut(Token<'_>)) {
@@ -200,7 +231,7 @@ impl Analyzer {
     fn one(&mut self, c: char, sink: &mut impl FnMut(Token<'_>)) {
         self.pair.clear();
         self.pair.extend(std::iter::once(c).default_case_fold());
-        let kind = if function_words::is_function_char(c) { Kind::Function } else { Kind::Single };
+        let kind = if function_words::is_function_char(c) { Kind::Particle } else { Kind::Single };
         sink(Token { kind, text: &self.pair, term: TermHash::of(&self.pair) });
     }
 
@@ -239,22 +270,12 @@ fn classify(c: char, before: Class) -> Class {
     }
     match u32::from(c) {
         // Han with its extensions, iteration mark, Hangul syllables.
-        0x3005
-        | 0x3007
-        | 0x3400..=0x4dbf
-        | 0x4e00..=0x9fff
-        | 0xac00..=0xd7af
-        | 0xf900..=0xfaff
-        | 0x2_0000..=0x3_ffff => Class::Ideograph,
+        0x3005 | 0x3007 | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff => {
+            Class::Ideograph
+        }
         // Thai, Lao, Myanmar, Khmer; kana.
-        0x0e01..=0x0e3a
-        | 0x0e40..=0x0e4e
-        | 0x0e81..=0x0ece
-        | 0x1000..=0x109f
-        | 0x1780..=0x17d3
-        | 0x3041..=0x309f
-        | 0x30a1..=0x30ff
-        | 0x31f0..=0x31ff => Class::Dense,
+        0x0e01..=0x0e3a | 0x0e40..=0x0e4e | 0x0e81..=0x0ece | 0x1000..=0x109f | 0x1780..=0x17d3 | 0x3041..=0x309f
+        | 0x30a1..=0x30ff | 0x31f0..=0x31ff => Class::Dense,
         // Zero-width joiners stand inside words.
         0x200c | 0x200d | 0x00ad => before,
         _ if is_combining_mark(c) => match before {

@@ -71,8 +71,7 @@ const CHARACTERS: &str = "的了是在我你您他她它们这那有和与及或
 
 static WORDS: LazyLock<Vec<TermHash>> = LazyLock::new(|| {
     let lists = [ENGLISH, GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE, DUTCH, RUSSIAN, ARABIC];
-    let mut hashes: Vec<_> =
-        lists.iter().flat_map(|list| list.split_whitespace()).map(TermHash::of).collect();
+    let mut hashes: Vec<_> = lists.iter().flat_map(|list| list.split_whitespace()).map(TermHash::of).collect();
     hashes.sort_unstable();
     hashes.dedup();
     hashes
@@ -85,8 +84,8 @@ static FUNCTION_CHARS: LazyLock<Vec<char>> = LazyLock::new(|| {
 });
 
 /// Whether a folded word is a function word of one of the listed languages.
-pub(super) fn contains(word: &str) -> bool {
-    WORDS.binary_search(&TermHash::of(word)).is_ok()
+pub(super) fn contains(word: TermHash) -> bool {
+    WORDS.binary_search(&word).is_ok()
 }
 
 /// Whether an ideograph or syllable mostly carries grammar.

@@ -45,11 +45,7 @@ pub struct OutOfScope {
 pub fn quality(judged: &[Judged]) -> Quality {
     let inside: Vec<&Judged> = judged.iter().filter(|one| one.relevant > 0).collect();
     let mean = |value: &dyn Fn(&Judged) -> f64| {
-        if inside.is_empty() {
-            0.0
-        } else {
-            inside.iter().map(|one| value(one)).sum::<f64>() / count(inside.len())
-        }
+        if inside.is_empty() { 0.0 } else { inside.iter().map(|one| value(one)).sum::<f64>() / count(inside.len()) }
     };
     Quality {
         queries: inside.len(),
@@ -67,8 +63,7 @@ pub fn quality(judged: &[Judged]) -> Quality {
 
 fn gain(one: &Judged) -> f64 {
     let discount = |place: usize| 1.0 / count(place + 2).log2();
-    let gained: f64 =
-        one.hits.iter().take(10).enumerate().filter(|(_, hit)| **hit).map(|(at, _)| discount(at)).sum();
+    let gained: f64 = one.hits.iter().take(10).enumerate().filter(|(_, hit)| **hit).map(|(at, _)| discount(at)).sum();
     let best: f64 = (0..one.relevant.min(10)).map(discount).sum();
     gained / best
 }

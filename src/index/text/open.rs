@@ -1,9 +1,7 @@
 //! Reading a text section where it lies.
 
 use super::hash::TermHash;
-use super::layout::{
-    HEADER_BYTES, MAGIC, PAGE_DOCS, PAGE_ENTRY_BYTES, PAGE_HEADER_WORDS, part, u32_at, u32_in, u64_at,
-};
+use super::layout::{HEADER_BYTES, MAGIC, PAGE_DOCS, PAGE_ENTRY_BYTES, PAGE_HEADER_WORDS, part, u32_at, u32_in, u64_at};
 
 /// A text section, opened: every answer is read from the bytes at query time.
 #[derive(Clone, Copy, Debug)]
@@ -41,33 +39,20 @@ impl<'a> TextIndex<'a> {
     /// # Errors
     /// If the bytes are not a text section of this version, or end early.
     pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
-        let magic = u32_at(bytes, 0)
-            .ok_or("the text section is shorter than its header; build the snapshot again")?;
+        let magic = u32_at(bytes, 0).ok_or("the text section is shorter than its header; build the snapshot again")?;
         if magic != MAGIC {
-            return Err(format!(
-                "text section starts with {magic:#010x}, expected {MAGIC:#010x}; build the snapshot again"
-            ));
+            return Err(format!("text section starts with {magic:#010x}, expected {MAGIC:#010x}; build the snapshot again"));
         }
         let (docs, pages) = match (u32_at(bytes, 4), u32_at(bytes, 8)) {
             (Some(docs), Some(pages)) => (docs, pages),
-            _ => {
-                return Err(
-                    "the text section is shorter than its header; build the snapshot again".to_owned()
-                );
-            }
+            _ => return Err("the text section is shorter than its header; build the snapshot again".to_owned()),
         };
         if docs.div_ceil(PAGE_DOCS) != pages {
-            return Err(format!(
-                "text section of {docs} documents claims {pages} pages; build the snapshot again"
-            ));
+            return Err(format!("text section of {docs} documents claims {pages} pages; build the snapshot again"));
         }
-        let table =
-            (pages as usize).checked_mul(PAGE_ENTRY_BYTES).and_then(|table| part(bytes, HEADER_BYTES, table));
+        let table = (pages as usize).checked_mul(PAGE_ENTRY_BYTES).and_then(|table| part(bytes, HEADER_BYTES, table));
         if table.is_none() {
-            return Err(format!(
-                "text section of {} bytes cannot hold {pages} pages; build the snapshot again",
-                bytes.len()
-            ));
+            return Err(format!("text section of {} bytes cannot hold {pages} pages; build the snapshot again", bytes.len()));
         }
         Ok(Self { bytes, docs, pages })
     }
@@ -93,19 +78,7 @@ impl<'a> TextIndex<'a> {
         for (at, word) in word.iter_mut().enumerate() {
             *word = u32_in(bytes, at)?;
         }
-        let [
-            docs,
-            directory_bits,
-            terms,
-            postings,
-            directory_at,
-            terms_at,
-            postings_at,
-            impacts_at,
-            deprecated_at,
-            ranks_at,
-            ..,
-        ] = word;
+        let [docs, directory_bits, terms, postings, directory_at, terms_at, postings_at, impacts_at, deprecated_at, ranks_at, ..] = word;
         let base = page.checked_mul(PAGE_DOCS)?;
         if docs != self.docs.checked_sub(base)?.min(PAGE_DOCS) || directory_bits > 24 {
             return None;
@@ -143,11 +116,11 @@ impl<'a> Page<'a> {
         None
     }
 
-    /// Documents of a place, two bytes each, and their impacts; empty if the place is not inside.
-    pub(super) fn postings(&self, place: Place) -> (&'a [u8], &'a [u8]) {
+    /// Documents of a place, each a little-endian `u16`, and their impacts; empty if the place is not inside.
+    pub(super) fn postings(&self, place: Place) -> (&'a [[u8; 2]], &'a [u8]) {
         let (start, length) = (place.start as usize, place.length as usize);
         match (part(self.postings, start * 2, length * 2), part(self.impacts, start, length)) {
-            (Some(docs), Some(impacts)) => (docs, impacts),
+            (Some(docs), Some(impacts)) => (docs.as_chunks().0, impacts),
             _ => (&[], &[]),
         }
     }

@@ -173,7 +173,11 @@ fn a_read_only_handle_creates_nothing_and_writes_nothing() {
     publish(&DataDir::open(&path, &OpenOptions::default()).unwrap(), "local", "one").unwrap();
     let dir = DataDir::open(&path, &read_only).unwrap();
     assert_eq!(look(&dir).unwrap().layers["local"], "one");
-    assert!(publish(&dir, "local", "two").is_err() && dir.append_statement(1, b"x").is_err() && dir.collect().is_err());
+    assert!(
+        publish(&dir, "local", "two").is_err()
+            && dir.append_statement(1, b"x").is_err()
+            && dir.collect().is_err()
+    );
 }
 
 #[test]
