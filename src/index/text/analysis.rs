@@ -5,21 +5,19 @@
 //! them out on a phone. Identifiers are split where the case changes; the whole identifier is a token as well.
 //! Scripts that write no spaces between words give single ideographs and pairs of neighbours instead of words.
 
-use std::collections::HashMap;
-
 use caseless::Caseless;
 use snowstem::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 use super::function_words;
-use super::hash::{BuildTermHasher, TermHash};
+use super::hash::TermHash;
 
 /// Longest word that is kept, in bytes of its folded form; longer ones (base64, minified code) are cut here.
 pub(super) const WORD_BYTES_MAX: usize = 64;
 
-/// Most words that a building analysis remembers.
-const MEMO_WORDS_MAX: usize = 1 << 18;
+/// Words that a building analysis remembers: few enough to stay in the processor's cache.
+const MEMO_WORDS: usize = 1 << 13;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +53,9 @@ pub(super) struct Analyzer {
     stem: String,
     pair: String,
     stemmers: Stemmers,
-    /// What words were found to be, when texts are many.
-    memo: Option<HashMap<TermHash, (Kind, TermHash), BuildTermHasher>>,
+    /// What words were found to be, when texts are many: a slot by the word's hash, the newest word in it. Empty
+    /// where it would not pay.
+    memo: Vec<Option<(TermHash, Kind, TermHash)>>,
 }
 
 struct Stemmers {
@@ -96,13 +95,13 @@ impl Analyzer {
                 arabic: Stemmer::create(Algorithm::Arabic),
                 greek: Stemmer::create(Algorithm::Greek),
             },
-            memo: None,
+            memo: Vec::new(),
         }
     }
 
     /// One that remembers words, for building.
     pub(super) fn remembering() -> Self {
-        Self { memo: Some(HashMap::default()), ..Self::new() }
+        Self { memo: vec![None; MEMO_WORDS], ..Self::new() }
     }
 
     /// Calls `sink` with each token in order.
@@ -213,18 +212,18 @@ impl Analyzer {
     /// What the current word is and what it is compared by.
     fn look_up(&mut self) -> (Kind, TermHash) {
         let written = TermHash::of(&self.word);
-        if let Some(known) = self.memo.as_ref().and_then(|memo| memo.get(&written)) {
-            return *known;
+        let slot = written.low() as usize % MEMO_WORDS;
+        if let Some(Some((word, kind, term))) = self.memo.get(slot)
+            && *word == written
+        {
+            return (*kind, *term);
         }
         let kind = if function_words::contains(written) { Kind::Function } else { Kind::Word };
-        let known = (kind, stem_hash(&self.stemmers, &self.word, &mut self.stem));
-        if let Some(memo) = &mut self.memo {
-            if memo.len() >= MEMO_WORDS_MAX {
-                memo.clear();
-            }
-            memo.insert(written, known);
+        let term = stem_hash(&self.stemmers, &self.word, &mut self.stem);
+        if let Some(memo) = self.memo.get_mut(slot) {
+            *memo = Some((written, kind, term));
         }
-        known
+        (kind, term)
     }
 
     fn end_whole(&mut self, sink: &mut impl FnMut(Token<'_>)) {

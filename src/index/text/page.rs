@@ -6,11 +6,16 @@ use super::hash::{BuildTermHasher, TermHash};
 use super::layout::{PAGE_HEADER_WORDS, put, put_len};
 use super::weights::impact;
 
+/// Slots for the terms met lately.
+const RECENT_TERMS: usize = 1 << 12;
+
 /// Terms and postings of the page that is being filled.
 #[derive(Debug, Default)]
 pub(super) struct PageBuilder {
     terms: HashMap<TermHash, u32, BuildTermHasher>,
     hashes: Vec<TermHash>,
+    /// The terms met lately, a slot by the hash: most counts are of them, and the map is larger than a cache.
+    recent: Vec<(TermHash, u32)>,
     postings: Vec<Posting>,
     deprecated: Vec<u8>,
     docs: u32,
@@ -34,17 +39,31 @@ impl PageBuilder {
 
     /// Adds to a term's frequency in the current document.
     pub(super) fn count(&mut self, term: TermHash, weight: u32) {
+        let id = self.id(term);
+        let frequency = &mut self.frequency[id as usize];
+        if *frequency == 0 {
+            self.touched.push(id);
+        }
+        *frequency = frequency.saturating_add(weight);
+    }
+
+    /// The number of a term, a new one if it is new.
+    fn id(&mut self, term: TermHash) -> u32 {
+        if self.recent.is_empty() {
+            self.recent = vec![(TermHash(0), u32::MAX); RECENT_TERMS];
+        }
+        let recent = &mut self.recent[term.low() as usize % RECENT_TERMS];
+        if recent.0 == term && recent.1 != u32::MAX {
+            return recent.1;
+        }
         let next = u32::try_from(self.hashes.len()).unwrap_or(u32::MAX);
         let id = *self.terms.entry(term).or_insert_with(|| {
             self.hashes.push(term);
             self.frequency.push(0);
             next
         });
-        let frequency = &mut self.frequency[id as usize];
-        if *frequency == 0 {
-            self.touched.push(id);
-        }
-        *frequency = frequency.saturating_add(weight);
+        *recent = (term, id);
+        id
     }
 
     /// Replaces each frequency counted so far.

@@ -84,8 +84,9 @@ impl Query {
             let full = weights::idf(visible, frequency) * weights::class(term.class);
             // The square root of two: a word said twice is not meant twice.
             let full = if term.repeated { full * 91 / 64 } else { full };
-            let common = term.class == Class::Piece
-                && frequency > (visible / weights::COMMON_PIECE).max(weights::COMMON_PIECE_MIN);
+            let common =
+                (visible / weights::COMMON_PIECE).clamp(weights::COMMON_PIECE_MIN, weights::COMMON_PIECE_MAX);
+            let common = term.class == Class::Piece && frequency > common;
             term.weight = if frequency == 0 || common { 0 } else { full };
             self.known += u64::from(term.weight);
             if matches!(term.class, Class::Word | Class::Single) {

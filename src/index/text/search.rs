@@ -208,7 +208,7 @@ mod tests {
             ("d", "camera", false),
             ("e", "The Who", false),
         ] {
-            builder.add(&Fields { id, name, deprecated, ..Fields::default() });
+            builder.add(&Fields { id, deprecated, name, ..Fields::default() });
         }
         let bytes = builder.finish();
         let index = TextIndex::open(&bytes).expect("own bytes");

@@ -36,6 +36,8 @@ const BODY_LENGTH: f64 = 600.0;
 pub(super) const COMMON_PIECE: u32 = 10;
 /// But never those of so few skills.
 pub(super) const COMMON_PIECE_MIN: u32 = 50;
+/// And always those of so many, which bounds the time of a query on a large catalog.
+pub(super) const COMMON_PIECE_MAX: u32 = 2_048;
 
 /// Least score of a hit; a perfect one has 65,535. Below lie chance likenesses of words.
 pub(super) const SCORE_MIN: u16 = 128;
