@@ -2,7 +2,7 @@
 
 use rmcp::model::CallToolResult;
 use serde::Serialize;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::catalog::{Filter, Look, SkillRef, Why};
 use crate::error::Error;
@@ -80,7 +80,7 @@ struct GetAnswer {
 #[derive(Serialize)]
 struct FullSkill {
     #[serde(flatten)]
-    skill: Skill,
+    skill: Map<String, Value>,
     effective_risk: Risk,
     #[serde(skip_serializing_if = "Option::is_none")]
     effective_tools: Option<Vec<String>>,
@@ -156,7 +156,7 @@ pub(super) fn get(look: &Look, values: &Values<'_>, form: Form) -> Result<CallTo
         Kind::FlowTemplate => format!("{}: flow template, {} steps", found.id(), skill.steps.len()),
     };
     let skill = FullSkill {
-        skill,
+        skill: canonical(&skill)?,
         effective_risk: found.effective_risk(),
         effective_tools: found.effective_tools(),
         layer: found.layer().name(),
@@ -180,6 +180,14 @@ pub(super) fn resolve(look: &Look, values: &Values<'_>, form: Form) -> Result<Ca
     let tools: Vec<_> = steps.iter().map(|step| step.tool.as_str()).collect();
     let brief = format!("{} steps: {}", steps.len(), tools.join(", "));
     form.write(&ResolveAnswer { state: look.sync_state(), id: found.id(), steps }, brief)
+}
+
+/// The members of a skill as its canonical JSON has them: a bound of 50 is `50`, not `50.0`.
+fn canonical(skill: &Skill) -> Result<Map<String, Value>, Failure> {
+    serde_json::from_str(&skill.canonical_json()).map_err(|error| {
+        tracing::error!(%error, skill = skill.id, "a skill cannot be written as JSON");
+        Failure::internal()
+    })
 }
 
 /// The skill of that id, if the caller may see it and this deployment can use it.

@@ -187,7 +187,7 @@ impl ServerHandler for Server {
                 None,
             ));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None))
     }
 }
 

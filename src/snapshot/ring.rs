@@ -84,7 +84,7 @@ impl Ring {
         let mut groups: BTreeMap<u64, Vec<(usize, Record<'_>)>> = BTreeMap::new();
         let mut broken = 0_usize;
         for (index, (bytes, slot)) in bytes.chunks_exact(RECORD_BYTES).zip(&mut ring.slots).enumerate() {
-            if bytes.iter().all(|byte| *byte == 0) {
+            if *bytes == [0; RECORD_BYTES] {
                 continue;
             }
             let Some(record) = decode(bytes) else {

@@ -172,7 +172,7 @@ fn an_update_with_broken_skills_names_all_of_them_and_changes_nothing() {
     b.skill.tags = vec!["t".repeat(65)];
     let error = catalog.update(Layer::Local, &mut |_| Ok(Some(vec![a.clone(), b.clone()]))).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("a: name") && text.contains("b: tags"), "{text}");
+    assert!(text.contains("a: name") && text.contains("b: /tags/0"), "{text}");
     let twice =
         catalog.update(Layer::Local, &mut |_| Ok(Some(vec![knowledge("x", "X."), knowledge("x", "Y.")])));
     assert!(matches!(twice, Err(Error::Rejected { .. })));

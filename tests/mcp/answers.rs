@@ -1,6 +1,6 @@
 //! What callers may rely on in the answers, beyond their exact bytes.
 
-use repertoire::catalog::LocalStatement;
+use repertoire::entitlement::LocalStatement;
 use repertoire::mcp::{ServerOptions, TOOLS, ToolFilter};
 use repertoire::model::{Entry, Layer, Skill};
 use serde_json::{Value, json};

@@ -3,6 +3,8 @@
 #![cfg(feature = "mcp")]
 
 mod answers;
+#[cfg(feature = "cli")]
+mod binary;
 mod client;
 mod docs;
 mod hostile;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use repertoire::catalog::{BundledMode, Catalog, LocalStatement, Options};
+use repertoire::catalog::{BundledMode, Catalog, Options};
+use repertoire::entitlement::LocalStatement;
 use repertoire::mcp::{self, Server, ServerOptions};
 use repertoire::model::{Entry, Layer, Skill};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The skills of the tests: two knowledge skills, a flow template, one that is hidden, one that names a tool that
 /// does not exist.
-pub fn skills() -> Vec<Value> {
+pub(crate) fn skills() -> Vec<Value> {
     vec![
         json!({
             "id": "android/wifi", "kind": "knowledge", "name": "Wi-Fi", "tags": ["settings", "network"],
@@ -55,7 +56,7 @@ pub fn skills() -> Vec<Value> {
 }
 
 /// A catalog with [`skills`], of which `hidden/canary` is hidden.
-pub fn filled() -> (TempDir, Catalog) {
+pub(crate) fn filled() -> (TempDir, Catalog) {
     let (folder, catalog) = empty();
     let entries: Vec<_> = skills()
         .iter()
@@ -67,7 +68,7 @@ pub fn filled() -> (TempDir, Catalog) {
 }
 
 /// A catalog that never held a skill.
-pub fn empty() -> (TempDir, Catalog) {
+pub(crate) fn empty() -> (TempDir, Catalog) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let options = Options { bundled: BundledMode::Never, ..Options::default() };
     let catalog = Catalog::open_with(folder.path(), options).expect("opens");
@@ -75,7 +76,7 @@ pub fn empty() -> (TempDir, Catalog) {
 }
 
 /// A client that writes and reads lines, and the server at its other end.
-pub struct Wire {
+pub(crate) struct Wire {
     lines: BufReader<ReadHalf<DuplexStream>>,
     input: Option<WriteHalf<DuplexStream>>,
     served: JoinHandle<std::io::Result<()>>,
@@ -84,12 +85,12 @@ pub struct Wire {
 
 impl Wire {
     /// Starts a server with default options.
-    pub fn start(catalog: &Catalog) -> Self {
+    pub(crate) fn start(catalog: &Catalog) -> Self {
         Self::start_with(catalog, ServerOptions::default())
     }
 
     /// Starts a server.
-    pub fn start_with(catalog: &Catalog, options: ServerOptions) -> Self {
+    pub(crate) fn start_with(catalog: &Catalog, options: ServerOptions) -> Self {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (output, input) = tokio::io::split(far);
         let served = tokio::spawn(mcp::serve(Server::new(catalog, options), output, input));
@@ -98,14 +99,14 @@ impl Wire {
     }
 
     /// Starts a server and greets it with `initialize` of a revision.
-    pub async fn initialized(catalog: &Catalog, revision: &str) -> Self {
+    pub(crate) async fn initialized(catalog: &Catalog, revision: &str) -> Self {
         let mut wire = Self::start(catalog);
         wire.initialize(revision).await;
         wire
     }
 
     /// `initialize` and `notifications/initialized`.
-    pub async fn initialize(&mut self, revision: &str) -> Value {
+    pub(crate) async fn initialize(&mut self, revision: &str) -> Value {
         let params = json!({
             "protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}
         });
@@ -116,7 +117,7 @@ impl Wire {
     }
 
     /// Writes bytes as they are.
-    pub async fn write(&mut self, bytes: &[u8]) {
+    pub(crate) async fn write(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("an open input");
         tokio::time::timeout(PATIENCE, input.write_all(bytes))
             .await
@@ -125,7 +126,7 @@ impl Wire {
     }
 
     /// The next line, without its end; `None` at the end of the output.
-    pub async fn read(&mut self) -> Option<String> {
+    pub(crate) async fn read(&mut self) -> Option<String> {
         let mut line = String::new();
         let read =
             tokio::time::timeout(PATIENCE, self.lines.read_line(&mut line)).await.expect("an answer in time");
@@ -133,13 +134,13 @@ impl Wire {
     }
 
     /// The next line as JSON.
-    pub async fn read_json(&mut self) -> Value {
+    pub(crate) async fn read_json(&mut self) -> Value {
         let line = self.read().await.expect("an answer");
         serde_json::from_str(&line).expect("JSON")
     }
 
     /// Sends a request and waits for its answer, which must be the next line.
-    pub async fn request(&mut self, method: &str, params: Option<Value>) -> Value {
+    pub(crate) async fn request(&mut self, method: &str, params: Option<Value>) -> Value {
         let id = self.next_id;
         self.next_id += 1;
         let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method});
@@ -153,19 +154,19 @@ impl Wire {
     }
 
     /// Calls a tool and answers `result`.
-    pub async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.request("tools/call", Some(json!({"name": tool, "arguments": arguments}))).await;
         assert!(answer.get("error").is_none(), "{answer}");
         answer["result"].clone()
     }
 
     /// Calls a tool that must fail, and answers its error.
-    pub async fn fails(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) async fn fails(&mut self, tool: &str, arguments: Value) -> Value {
         serde_json::from_str(&self.fails_with_text(tool, arguments).await).expect("an error is JSON")
     }
 
     /// Calls a tool that must fail, and answers the text of its error.
-    pub async fn fails_with_text(&mut self, tool: &str, arguments: Value) -> String {
+    pub(crate) async fn fails_with_text(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
         assert!(result.get("structuredContent").is_none(), "an error is text only: {result}");
@@ -173,7 +174,7 @@ impl Wire {
     }
 
     /// Ends the input and waits for the end of the server; answers what it still wrote.
-    pub async fn end(mut self) -> String {
+    pub(crate) async fn end(mut self) -> String {
         if let Some(mut input) = self.input.take() {
             input.shutdown().await.expect("ends the input");
         }
@@ -190,7 +191,7 @@ impl Wire {
 }
 
 /// Compares a text with a golden file, or writes the file if `UPDATE_GOLDEN` is set.
-pub fn golden(name: &str, text: &str) {
+pub(crate) fn golden(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/golden").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -202,7 +203,7 @@ pub fn golden(name: &str, text: &str) {
 }
 
 /// A value with the numbers that ranking may change, the version and cursors blanked.
-pub fn blanked(value: &Value) -> Value {
+pub(crate) fn blanked(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             let members: BTreeMap<_, _> = members

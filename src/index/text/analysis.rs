@@ -107,10 +107,19 @@ impl Analyzer {
 
     /// Calls `sink` with each token in order.
     pub(super) fn tokens(&mut self, text: &str, sink: &mut impl FnMut(Token<'_>)) {
-        if text.is_ascii() {
-            self.run(text.bytes().map(char::from), sink);
-        } else {
-            self.run(text.nfkc(), sink);
+        // Normalisation never reaches over white space, so only the words that need it pay for it.
+        for line in text.split_inclusive('\n') {
+            if line.is_ascii() {
+                self.run(line.bytes().map(char::from), sink);
+                continue;
+            }
+            for word in line.split_inclusive(' ') {
+                if word.is_ascii() {
+                    self.run(word.bytes().map(char::from), sink);
+                } else {
+                    self.run(word.nfkc(), sink);
+                }
+            }
         }
     }
 
@@ -270,12 +279,22 @@ fn classify(c: char, before: Class) -> Class {
     }
     match u32::from(c) {
         // Han with its extensions, iteration mark, Hangul syllables.
-        0x3005 | 0x3007 | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff => {
-            Class::Ideograph
-        }
+        0x3005
+        | 0x3007
+        | 0x3400..=0x4dbf
+        | 0x4e00..=0x9fff
+        | 0xac00..=0xd7af
+        | 0xf900..=0xfaff
+        | 0x2_0000..=0x3_ffff => Class::Ideograph,
         // Thai, Lao, Myanmar, Khmer; kana.
-        0x0e01..=0x0e3a | 0x0e40..=0x0e4e | 0x0e81..=0x0ece | 0x1000..=0x109f | 0x1780..=0x17d3 | 0x3041..=0x309f
-        | 0x30a1..=0x30ff | 0x31f0..=0x31ff => Class::Dense,
+        0x0e01..=0x0e3a
+        | 0x0e40..=0x0e4e
+        | 0x0e81..=0x0ece
+        | 0x1000..=0x109f
+        | 0x1780..=0x17d3
+        | 0x3041..=0x309f
+        | 0x30a1..=0x30ff
+        | 0x31f0..=0x31ff => Class::Dense,
         // Zero-width joiners stand inside words.
         0x200c | 0x200d | 0x00ad => before,
         _ if is_combining_mark(c) => match before {
@@ -297,4 +316,103 @@ fn is_optional_mark(c: char) -> bool {
 /// Letters that are reduced to their base: Latin, Greek, Arabic with hamza, and the Cyrillic io.
 fn drops_marks(c: char) -> bool {
     matches!(u32::from(c), 0xc0..=0x24f | 0x370..=0x3ff | 0x451 | 0x622..=0x626 | 0x1e00..=0x1fff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tokens of a text, written `w:` word, `f:` function word, `i:` whole identifier, `s:` single, `p:` pair,
+    /// `g:` particle.
+    fn written(text: &str) -> String {
+        let mut all = Vec::new();
+        Analyzer::new().tokens(text, &mut |token| {
+            let kind = match token.kind {
+                Kind::Word => 'w',
+                Kind::Function => 'f',
+                Kind::Whole => 'i',
+                Kind::Single => 's',
+                Kind::Pair => 'p',
+                Kind::Particle => 'g',
+            };
+            all.push(format!("{kind}:{}", token.text));
+        });
+        all.join(" ")
+    }
+
+    fn terms(text: &str) -> Vec<TermHash> {
+        let mut all = Vec::new();
+        Analyzer::new().tokens(text, &mut |token| all.push(token.term));
+        all
+    }
+
+    #[test]
+    fn texts_of_many_scripts_become_the_tokens_people_search_by() {
+        for (text, expected) in [
+            ("Open the Camera!", "w:open f:the w:camera"),
+            ("  ,,  ", ""),
+            ("set_alarm-clock v2.1", "w:set w:alarm w:clock w:v2 w:1"),
+            ("openCamera", "w:open w:camera i:opencamera"),
+            ("HTTPServer", "w:http w:server i:httpserver"),
+            ("WhatsApp mp3", "f:whats w:app i:whatsapp w:mp3"),
+            // Chinese: ideographs and pairs; particles carry little.
+            ("打开相机", "s:打 p:打开 s:开 p:开相 s:相 p:相机 s:机"),
+            ("我的wifi", "g:我 p:我的 g:的 w:wifi"),
+            // Japanese: kana in pairs, a lone kana as it is.
+            ("カメラ", "p:カメ p:メラ"),
+            ("写真を", "s:写 p:写真 s:真 p:真を"),
+            ("を", "g:を"),
+            // Half-width kana with a voicing mark is the same text.
+            ("ﾊﾞｽ", "p:バス"),
+            // Korean syllables.
+            ("사진을", "s:사 p:사진 s:진 p:진을 g:을"),
+            // Full-width letters and digits.
+            ("ＷｉＦｉ　２４", "w:wi w:fi i:wifi w:24"),
+            // German: sharp s folds to two, the umlaut is dropped.
+            ("Straße SCHÖN", "w:strasse w:schon"),
+            // A combining mark is the same as the letter with it.
+            ("cafe\u{301} caf\u{e9}", "w:cafe w:cafe"),
+            // Arabic: points and the stretching stroke are dropped, hamza sits on its alif.
+            ("الكَامِيرَا كـتـاب أحمد", "w:الكاميرا w:كتاب w:احمد"),
+            ("Настройки её", "w:настройки f:ее"),
+            ("ΚΆΜΕΡΑ", "w:καμερα"),
+            // Thai has no spaces: pairs.
+            ("กลอง", "p:กล p:ลอ p:อง"),
+            // Devanagari vowel signs belong to the word.
+            ("कैमरा खोलें", "w:कैमरा w:खोलें"),
+            ("zero\u{200d}width so\u{ad}ft", "w:zerowidth w:soft"),
+        ] {
+            assert_eq!(written(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn forms_of_one_word_are_one_term_in_languages_that_a_script_tells() {
+        for (one, other) in
+            [("photos", "Photo"), ("settings", "SETTING"), ("настройка", "настройки"), ("ﬁle", "files")]
+        {
+            assert_eq!(terms(one), terms(other), "{one} and {other}");
+        }
+        assert_ne!(terms("camera"), terms("calendar"));
+    }
+
+    #[test]
+    fn a_remembering_analysis_says_the_same() {
+        let text = "The photos of the openCamera app, the photos";
+        let (mut plain, mut remembering) = (Vec::new(), Vec::new());
+        Analyzer::new().tokens(text, &mut |token| plain.push((token.kind, token.term)));
+        Analyzer::remembering().tokens(text, &mut |token| remembering.push((token.kind, token.term)));
+        assert_eq!(plain, remembering);
+    }
+
+    #[test]
+    fn words_are_cut_at_their_limit_and_nothing_is_unbounded() {
+        let long = "x".repeat(100_000);
+        let mut longest = 0;
+        Analyzer::new().tokens(&long, &mut |token| longest = longest.max(token.text.len()));
+        assert!((1..=WORD_BYTES_MAX).contains(&longest));
+        // A letter with many marks.
+        let marks = format!("e{}", "\u{301}".repeat(10_000));
+        assert_eq!(written(&marks), "f:e");
+    }
 }

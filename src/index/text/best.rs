@@ -57,7 +57,8 @@ impl Best {
             return;
         }
         if self.limit > 0 {
-            let (_, worst, _) = self.candidates.select_nth_unstable_by(self.limit - 1, |a, b| order(a, b, tie));
+            let (_, worst, _) =
+                self.candidates.select_nth_unstable_by(self.limit - 1, |a, b| order(a, b, tie));
             // Behind a deprecated document any active one would still come first.
             if !worst.found.deprecated {
                 self.enough = u16::try_from(worst.found.score).unwrap_or(u16::MAX);

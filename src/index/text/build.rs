@@ -1,7 +1,7 @@
 //! Texts of skills to the bytes of a text section.
 
 use super::analysis::Analyzer;
-use super::features::{Class, features};
+use super::features::{Class, features, only_grammar};
 use super::layout::{HEADER_BYTES, MAGIC, PAGE_DOCS, PAGE_ENTRY_BYTES, put, put_len};
 use super::page::PageBuilder;
 use super::weights;
@@ -46,7 +46,12 @@ impl TextBuilder {
     /// An empty section.
     #[must_use]
     pub fn new() -> Self {
-        Self { analyzer: Analyzer::remembering(), ids: Vec::new(), pages: Vec::new(), page: PageBuilder::default() }
+        Self {
+            analyzer: Analyzer::remembering(),
+            ids: Vec::new(),
+            pages: Vec::new(),
+            page: PageBuilder::default(),
+        }
     }
 
     /// Adds the next document; its number is how many were added before.
@@ -66,6 +71,7 @@ impl TextBuilder {
             }
         });
         page.reweigh(|count| weights::body_frequency(count, words));
+        let grammar = only_grammar(&mut self.analyzer, fields.name);
         let mut length = 0_u32;
         let mut field = |text: &str, weight: u32, functions: bool| {
             features(&mut self.analyzer, text, true, &mut |feature| {
@@ -78,7 +84,7 @@ impl TextBuilder {
                 page.count(feature.term, weight);
             });
         };
-        field(fields.name, weights::NAME, false);
+        field(fields.name, weights::NAME, grammar);
         field(fields.description, weights::DESCRIPTION, false);
         for tag in fields.tags {
             field(tag, weights::TAG, false);

@@ -37,8 +37,7 @@ pub(super) fn features(analyzer: &mut Analyzer, text: &str, rich: bool, sink: &m
     let mut before: Option<TermHash> = None;
     analyzer.tokens(text, &mut |token| {
         let (class, counts) = match token.kind {
-            Kind::Word => (Class::Word, true),
-            Kind::Pair => (Class::Word, true),
+            Kind::Word | Kind::Pair => (Class::Word, true),
             Kind::Whole => (Class::Word, false),
             Kind::Function => (Class::Function, true),
             Kind::Particle => (Class::Function, false),
@@ -51,7 +50,11 @@ pub(super) fn features(analyzer: &mut Analyzer, text: &str, rich: bool, sink: &m
         match token.kind {
             Kind::Word | Kind::Function => {
                 if let Some(left) = before {
-                    sink(Feature { class: Class::Phrase, term: TermHash::pair(left, token.term), counts: false });
+                    sink(Feature {
+                        class: Class::Phrase,
+                        term: TermHash::pair(left, token.term),
+                        counts: false,
+                    });
                 }
                 before = Some(token.term);
             }
@@ -62,6 +65,13 @@ pub(super) fn features(analyzer: &mut Analyzer, text: &str, rich: bool, sink: &m
             pieces(token.text, sink);
         }
     });
+}
+
+/// Whether a text has no content words at all, so that its function words must stand for it ("The Who").
+pub(super) fn only_grammar(analyzer: &mut Analyzer, text: &str) -> bool {
+    let mut content = false;
+    features(analyzer, text, false, &mut |feature| content |= feature.class != Class::Function);
+    !content
 }
 
 /// The pieces of `^word$`.

@@ -71,7 +71,8 @@ const CHARACTERS: &str = "的了是在我你您他她它们这那有和与及或
 
 static WORDS: LazyLock<Vec<TermHash>> = LazyLock::new(|| {
     let lists = [ENGLISH, GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE, DUTCH, RUSSIAN, ARABIC];
-    let mut hashes: Vec<_> = lists.iter().flat_map(|list| list.split_whitespace()).map(TermHash::of).collect();
+    let mut hashes: Vec<_> =
+        lists.iter().flat_map(|list| list.split_whitespace()).map(TermHash::of).collect();
     hashes.sort_unstable();
     hashes.dedup();
     hashes

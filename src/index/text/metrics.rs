@@ -45,7 +45,11 @@ pub struct OutOfScope {
 pub fn quality(judged: &[Judged]) -> Quality {
     let inside: Vec<&Judged> = judged.iter().filter(|one| one.relevant > 0).collect();
     let mean = |value: &dyn Fn(&Judged) -> f64| {
-        if inside.is_empty() { 0.0 } else { inside.iter().map(|one| value(one)).sum::<f64>() / count(inside.len()) }
+        if inside.is_empty() {
+            0.0
+        } else {
+            inside.iter().map(|one| value(one)).sum::<f64>() / count(inside.len())
+        }
     };
     Quality {
         queries: inside.len(),
@@ -63,7 +67,8 @@ pub fn quality(judged: &[Judged]) -> Quality {
 
 fn gain(one: &Judged) -> f64 {
     let discount = |place: usize| 1.0 / count(place + 2).log2();
-    let gained: f64 = one.hits.iter().take(10).enumerate().filter(|(_, hit)| **hit).map(|(at, _)| discount(at)).sum();
+    let gained: f64 =
+        one.hits.iter().take(10).enumerate().filter(|(_, hit)| **hit).map(|(at, _)| discount(at)).sum();
     let best: f64 = (0..one.relevant.min(10)).map(discount).sum();
     gained / best
 }
@@ -96,4 +101,47 @@ fn out_of_scope(judged: &[Judged]) -> Option<OutOfScope> {
 
 fn count(value: usize) -> f64 {
     f64::from(u32::try_from(value).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(hits: &[bool], relevant: usize, confidence: f32) -> Judged {
+        Judged { hits: hits.to_vec(), relevant, confidence }
+    }
+
+    fn near(got: f64, expected: f64) {
+        assert!((got - expected).abs() < 1e-9, "got {got}, expected {expected}");
+    }
+
+    #[test]
+    fn the_figures_are_those_of_their_definitions() {
+        let figures = quality(&[
+            judged(&[true, false], 1, 0.9),
+            judged(&[false, true], 1, 0.8),
+            judged(&[false; 10], 1, 0.7),
+            judged(&[true, false, true], 2, 0.6),
+        ]);
+        assert_eq!(figures.queries, 4);
+        near(figures.recall_at_1, 0.5);
+        near(figures.recall_at_5, 0.75);
+        near(figures.mrr_at_10, (1.0 + 0.5 + 0.0 + 1.0) / 4.0);
+        let second = 1.0 / 3f64.log2();
+        near(figures.ndcg_at_10, (1.0 + second + 0.0 + 1.5 / (1.0 + second)) / 4.0);
+        assert_eq!(figures.out_of_scope, None);
+        near(quality(&[judged(&[false; 11], 1, 0.0), judged(&[], 1, 0.0)]).mrr_at_10, 0.0);
+        assert_eq!(quality(&[]).queries, 0);
+    }
+
+    #[test]
+    fn queries_out_of_scope_are_told_by_their_confidence_only() {
+        let mut all: Vec<Judged> = (1u8..=20).map(|at| judged(&[true], 1, f32::from(at) / 20.0)).collect();
+        all.extend([0.01, 0.09, 0.5, 0.99].map(|confidence| judged(&[], 0, confidence)));
+        let told = quality(&all).out_of_scope.expect("both kinds are there");
+        // The threshold refuses one of twenty: 0.05 goes, 0.10 stays.
+        near(told.refused_at_5, 0.5);
+        near(told.auroc, (20.0 + 19.0 + 10.5 + 1.0) / 80.0);
+        near(quality(&all).mrr_at_10, 1.0);
+    }
 }

@@ -20,6 +20,8 @@ mod page;
 mod query;
 mod search;
 mod sight;
+#[cfg(test)]
+mod tests;
 mod weights;
 mod why;
 

@@ -1,7 +1,9 @@
 //! Reading a text section where it lies.
 
 use super::hash::TermHash;
-use super::layout::{HEADER_BYTES, MAGIC, PAGE_DOCS, PAGE_ENTRY_BYTES, PAGE_HEADER_WORDS, part, u32_at, u32_in, u64_at};
+use super::layout::{
+    HEADER_BYTES, MAGIC, PAGE_DOCS, PAGE_ENTRY_BYTES, PAGE_HEADER_WORDS, part, u32_at, u32_in, u64_at,
+};
 
 /// A text section, opened: every answer is read from the bytes at query time.
 #[derive(Clone, Copy, Debug)]
@@ -39,20 +41,27 @@ impl<'a> TextIndex<'a> {
     /// # Errors
     /// If the bytes are not a text section of this version, or end early.
     pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
-        let magic = u32_at(bytes, 0).ok_or("the text section is shorter than its header; build the snapshot again")?;
-        if magic != MAGIC {
-            return Err(format!("text section starts with {magic:#010x}, expected {MAGIC:#010x}; build the snapshot again"));
-        }
-        let (docs, pages) = match (u32_at(bytes, 4), u32_at(bytes, 8)) {
-            (Some(docs), Some(pages)) => (docs, pages),
-            _ => return Err("the text section is shorter than its header; build the snapshot again".to_owned()),
+        let (Some(magic), Some(docs), Some(pages)) = (u32_at(bytes, 0), u32_at(bytes, 4), u32_at(bytes, 8))
+        else {
+            return Err("the text section is shorter than its header; build the snapshot again".to_owned());
         };
-        if docs.div_ceil(PAGE_DOCS) != pages {
-            return Err(format!("text section of {docs} documents claims {pages} pages; build the snapshot again"));
+        if magic != MAGIC {
+            return Err(format!(
+                "text section starts with {magic:#010x}, expected {MAGIC:#010x}; build the snapshot again"
+            ));
         }
-        let table = (pages as usize).checked_mul(PAGE_ENTRY_BYTES).and_then(|table| part(bytes, HEADER_BYTES, table));
+        if docs.div_ceil(PAGE_DOCS) != pages {
+            return Err(format!(
+                "text section of {docs} documents claims {pages} pages; build the snapshot again"
+            ));
+        }
+        let table =
+            (pages as usize).checked_mul(PAGE_ENTRY_BYTES).and_then(|table| part(bytes, HEADER_BYTES, table));
         if table.is_none() {
-            return Err(format!("text section of {} bytes cannot hold {pages} pages; build the snapshot again", bytes.len()));
+            return Err(format!(
+                "text section of {} bytes cannot hold {pages} pages; build the snapshot again",
+                bytes.len()
+            ));
         }
         Ok(Self { bytes, docs, pages })
     }
@@ -78,7 +87,19 @@ impl<'a> TextIndex<'a> {
         for (at, word) in word.iter_mut().enumerate() {
             *word = u32_in(bytes, at)?;
         }
-        let [docs, directory_bits, terms, postings, directory_at, terms_at, postings_at, impacts_at, deprecated_at, ranks_at, ..] = word;
+        let [
+            docs,
+            directory_bits,
+            terms,
+            postings,
+            directory_at,
+            terms_at,
+            postings_at,
+            impacts_at,
+            deprecated_at,
+            ranks_at,
+            ..,
+        ] = word;
         let base = page.checked_mul(PAGE_DOCS)?;
         if docs != self.docs.checked_sub(base)?.min(PAGE_DOCS) || directory_bits > 24 {
             return None;

@@ -100,7 +100,14 @@ impl PageBuilder {
     }
 }
 
-fn write_page(count: u32, hashes: &[TermHash], starts: &[u32], docs: &[u16], impacts: &[u8], deprecated: &[u8]) -> Vec<u8> {
+fn write_page(
+    count: u32,
+    hashes: &[TermHash],
+    starts: &[u32],
+    docs: &[u16],
+    impacts: &[u8],
+    deprecated: &[u8],
+) -> Vec<u8> {
     let bits = hashes.len().next_power_of_two().ilog2().clamp(1, 24);
     let mut out = vec![0u8; PAGE_HEADER_WORDS * 4];
     let mut offsets = Vec::new();

@@ -5,14 +5,11 @@ use super::features::{Class, features};
 use super::hash::TermHash;
 use super::open::{Page, Place};
 use super::search::Part;
-use super::sight::bit;
 use super::weights;
 use crate::limits::{QUERY_BYTES_MAX, QUERY_TERMS_MAX};
 
-/// Runs up to which counting by binary search pays.
-const RUNS_MAX: usize = 24;
-/// Postings up to which looking at each is cheaper than searching.
-const POSTINGS_FEW: usize = 64;
+/// Postings that are looked at in the time of counting those of one run by binary search.
+const RUN_COST: usize = 32;
 
 /// A query made ready for the scan.
 #[derive(Debug)]
@@ -51,7 +48,13 @@ impl Query {
             if let Some(known) = terms.iter_mut().find(|term| term.hash == feature.term) {
                 known.repeated = true;
             } else if terms.len() < QUERY_TERMS_MAX {
-                terms.push(Term { hash: feature.term, class: feature.class, repeated: false, weight: 0, factor: 0 });
+                terms.push(Term {
+                    hash: feature.term,
+                    class: feature.class,
+                    repeated: false,
+                    weight: 0,
+                    factor: 0,
+                });
             }
         });
     }
@@ -81,7 +84,8 @@ impl Query {
             let full = weights::idf(visible, frequency) * weights::class(term.class);
             // The square root of two: a word said twice is not meant twice.
             let full = if term.repeated { full * 91 / 64 } else { full };
-            let common = term.class == Class::Piece && frequency > (visible / weights::COMMON_PIECE).max(weights::COMMON_PIECE_MIN);
+            let common = term.class == Class::Piece
+                && frequency > (visible / weights::COMMON_PIECE).max(weights::COMMON_PIECE_MIN);
             term.weight = if frequency == 0 || common { 0 } else { full };
             self.known += u64::from(term.weight);
             if matches!(term.class, Class::Word | Class::Single) {
@@ -97,7 +101,8 @@ impl Query {
     /// How much of the query a document of that score covers, 0 to 1: unlike the score it does not forgive words
     /// that nobody visible has. A query of grammar alone is covered by nothing.
     pub(super) fn coverage(&self, score: u32) -> f32 {
-        let thousandths = (u64::from(score) * self.known * 1_000).checked_div(self.content * 65_535).unwrap_or(0);
+        let thousandths =
+            (u64::from(score) * self.known * 1_000).checked_div(self.content * 65_535).unwrap_or(0);
         f32::from(u16::try_from(thousandths.min(1_000)).unwrap_or(1_000)) / 1_000.0
     }
 }
@@ -113,8 +118,10 @@ fn count(page: &Page<'_>, place: Place, part: &Part<'_>) -> u32 {
     let counted = match runs {
         [] => 0,
         [(start, end)] if *start <= page.base && *end >= page.base + page.docs => docs.len(),
-        _ if docs.len() <= POSTINGS_FEW || runs.len() > RUNS_MAX => {
-            docs.iter().filter(|doc| bit(part.visible, number(doc))).count()
+        // Two searches a run, each some steps of a dozen looks at postings, against one look each.
+        _ if docs.len() / RUN_COST <= runs.len() => {
+            let words = part.visible.get(page.base as usize / 64..).unwrap_or(&[]);
+            docs.iter().map(|doc| seen(words, u16::from_le_bytes(*doc))).sum()
         }
         _ => {
             let before = |limit: u32| docs.partition_point(|doc| number(doc) < limit);
@@ -122,4 +129,10 @@ fn count(page: &Page<'_>, place: Place, part: &Part<'_>) -> u32 {
         }
     };
     u32::try_from(counted).unwrap_or(0)
+}
+
+/// 1 for a document whose bit is set, 0 otherwise: no branch, since either is likely.
+fn seen(words: &[u64], doc: u16) -> usize {
+    let word = words.get(usize::from(doc / 64)).copied().unwrap_or(0);
+    usize::from(word >> (doc % 64) & 1 == 1)
 }

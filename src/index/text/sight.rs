@@ -54,11 +54,6 @@ fn next(bits: &[u64], from: u32, docs: u32, wanted: bool) -> Option<u32> {
     None
 }
 
-/// Whether a document's bit is set.
-pub(super) fn bit(bits: &[u64], doc: u32) -> bool {
-    bits.get(doc as usize / 64).is_some_and(|word| word >> (doc % 64) & 1 == 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,7 +68,11 @@ mod tests {
         assert_eq!(sight.runs_between(0, 140), [(0, 3), (63, 66), (130, 131)]);
         assert_eq!(sight.visible(), 7);
         assert_eq!(Sight::new(&bits, 65).runs_between(0, 65), [(0, 3), (63, 65)]);
-        assert_eq!(Sight::new(&[u64::MAX; 2], 200).runs_between(0, 200), [(0, 128)], "documents without a word are hidden");
+        assert_eq!(
+            Sight::new(&[u64::MAX; 2], 200).runs_between(0, 200),
+            [(0, 128)],
+            "documents without a word are hidden"
+        );
         assert_eq!(Sight::new(&[], 10).visible(), 0);
     }
 }

@@ -74,10 +74,10 @@ pub(super) fn idf(visible: u32, frequency: u32) -> u32 {
 fn log2(value: u64) -> u32 {
     let whole = value.max(1).ilog2();
     // The mantissa, between 1 and 2, in 1/2^32.
-    let mut mantissa = (u128::from(value.max(1)) << 32 >> whole).min(u128::from(u64::MAX));
+    let mut mantissa = ((u128::from(value.max(1)) << 32) >> whole).min(u128::from(u64::MAX));
     let mut fraction = 0;
     for _ in 0..8 {
-        mantissa = mantissa * mantissa >> 32;
+        mantissa = (mantissa * mantissa) >> 32;
         fraction <<= 1;
         if mantissa >> 33 != 0 {
             fraction += 1;

@@ -3,9 +3,10 @@
 use std::sync::OnceLock;
 
 use super::super::manifest;
-use super::super::ring::{RECORD_BYTES, RING_BYTES, Ring};
+use super::super::ring::{RECORD_BYTES, RING_BYTES, Ring, encode};
 use super::super::{epoch, names, sections};
 use super::*;
+use proptest::prelude::*;
 
 /// Every truncation, and every byte with each of the bits in `masks` flipped.
 fn broken_twins<'a>(bytes: &'a [u8], masks: &'a [u8]) -> impl Iterator<Item = (String, Vec<u8>)> + 'a {
@@ -104,6 +105,35 @@ fn a_header_with_right_checksums_but_wrong_contents_is_refused() {
         2,
         "an unknown optional section and minor are no reason"
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(
+        bytes in proptest::collection::vec(any::<u8>(), 0..400),
+        changes in proptest::collection::vec((0_usize..400, any::<u8>()), 0..6),
+        folded in any::<u64>(),
+    ) {
+        let _ = read_all_sections(&bytes);
+        let _ = Manifest::decode("CURRENT", &bytes);
+        let _ = Ring::read(&bytes, folded);
+        let mut segment = segment("some text").bytes;
+        let mut ring = vec![0; RING_BYTES];
+        for (record, slot) in encode(3, 1, &bytes).into_iter().flatten().zip(ring.chunks_exact_mut(RECORD_BYTES)) {
+            slot.copy_from_slice(&record);
+        }
+        for (at, value) in changes {
+            let len = segment.len();
+            segment[at % len] = value;
+            ring[at] = value;
+        }
+        let ring = Ring::read(&ring, folded);
+        let _ = ring.place(3, folded);
+        fix_header(&mut segment);
+        let _ = read_all_sections(&segment);
+    }
 }
 
 fn fix_header(bytes: &mut [u8]) {

@@ -159,6 +159,9 @@ fn symbolic_links_and_odd_files_are_not_followed() {
     fs::remove_file(path.join("CURRENT")).unwrap();
     fs::create_dir(path.join("CURRENT")).unwrap();
     assert!(DataDir::open(&path, &OpenOptions::default()).and_then(|dir| dir.load()).is_ok());
+    fs::remove_file(path.join("revocations")).unwrap();
+    fs::create_dir(path.join("revocations")).unwrap();
+    assert!(look(&dir).unwrap().denied, "a ring that is no file is a lost ring");
     fs::write(base.path().join("file"), "x").unwrap();
     assert!(DataDir::open(&base.path().join("file"), &OpenOptions::default()).is_err());
 }
