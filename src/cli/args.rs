@@ -41,11 +41,21 @@ Start with `repertoire demo`.";
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
-    /// Data directory [env: REPERTOIRE_DATA] [default: the platform's data folder]
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Data directory
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help = "Data directory [env: REPERTOIRE_DATA] [default: the platform's data folder]"
+    )]
     pub(crate) data: Option<PathBuf>,
-    /// Configuration file [env: REPERTOIRE_CONFIG] [default: config.toml in the data directory]
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Configuration file
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help = "Configuration file [env: REPERTOIRE_CONFIG] [default: config.toml in the data directory]"
+    )]
     pub(crate) config: Option<PathBuf>,
     /// Tell more on standard error; twice for details
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
@@ -53,8 +63,15 @@ pub(crate) struct Globals {
     /// Tell nothing but errors on standard error
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value = "auto")]
+    /// When to use colour: auto, always, never
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto",
+        hide_possible_values = true
+    )]
     pub(crate) color: Colour,
     /// Answer with one JSON object on standard output
     #[arg(long, global = true)]

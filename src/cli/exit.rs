@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use repertoire::error::{ParameterProblem, StorageError};
+use repertoire::error::StorageError;
 use repertoire::{Error, Problem};
 use serde_json::{Map, Value, json};
 
@@ -184,6 +184,8 @@ fn add_details(details: &mut Map<String, Value>, error: &Error) {
 
 #[cfg(test)]
 mod tests {
+    use repertoire::error::ParameterProblem;
+
     use super::*;
 
     fn problem() -> Problem {

@@ -30,6 +30,7 @@ pub(crate) enum Colour {
 
 /// Where and how results and messages are shown.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about two streams")]
 pub(crate) struct Output {
     json: bool,
     quiet: bool,
@@ -109,7 +110,7 @@ impl Output {
     }
 
     /// Writes text of our own as it is: help, completions, the manual.
-    pub(crate) fn own_text(&self, text: &str) -> Result<(), Failure> {
+    pub(crate) fn own_text(text: &str) -> Result<(), Failure> {
         write_out(text)
     }
 

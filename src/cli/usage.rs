@@ -16,7 +16,7 @@ pub(crate) fn answer(error: &clap::Error, words: &[OsString]) -> Exit {
         if output.paints() { rendered.ansi().to_string() } else { rendered.to_string() }
     };
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match output.own_text(&text()) {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match Output::own_text(&text()) {
             Ok(()) => return Exit::Done,
             Err(failure) => output.failure(&failure),
         },

@@ -65,7 +65,7 @@ fn settings_and_defaults_of_program_and_document_are_the_same() {
         })
         .collect();
     let document = document();
-    let rows = document.lines().filter_map(|line| line.strip_prefix("| `")).filter(|row| row.contains("."));
+    let rows = document.lines().filter_map(|line| line.strip_prefix("| `")).filter(|row| row.contains('.'));
     let documented: BTreeMap<String, String> = rows
         .filter_map(|row| {
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();

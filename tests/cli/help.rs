@@ -20,7 +20,7 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub const COMMANDS: [&str; 19] = [
+pub(crate) const COMMANDS: [&str; 19] = [
     "demo",
     "serve",
     "list",

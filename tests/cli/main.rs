@@ -10,4 +10,5 @@ mod exits;
 mod help;
 mod hostile;
 mod program;
+mod serve;
 mod shapes;

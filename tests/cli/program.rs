@@ -8,26 +8,26 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 /// A data directory with the binary on it.
-pub struct Program {
+pub(crate) struct Program {
     folder: tempfile::TempDir,
     environment: Vec<(String, String)>,
 }
 
 /// What one call answered.
-pub struct Answer {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Answer {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Program {
     /// With an empty data directory.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a temporary folder"), environment: Vec::new() }
     }
 
     /// With the test skills imported.
-    pub fn filled() -> Self {
+    pub(crate) fn filled() -> Self {
         let program = Self::new();
         program.write("in/wifi/SKILL.md", WIFI);
         program.write("in/all.skill.json", SKILLS);
@@ -37,18 +37,18 @@ impl Program {
     }
 
     /// Adds an environment variable.
-    pub fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// A path in the folder of this test.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes a file there.
-    pub fn write(&self, name: &str, text: &str) -> String {
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
         fs::write(&path, text).expect("a file");
@@ -56,7 +56,7 @@ impl Program {
     }
 
     /// The command, without arguments but the data directory.
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = bare();
         command.env("REPERTOIRE_DATA", self.path("data"));
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
@@ -64,12 +64,12 @@ impl Program {
     }
 
     /// Runs with arguments.
-    pub fn run(&self, words: &[&str]) -> Answer {
+    pub(crate) fn run(&self, words: &[&str]) -> Answer {
         Answer::of(&self.command().args(words).output().expect("the program runs"))
     }
 
     /// Runs with arguments and an input.
-    pub fn run_with_input(&self, words: &[&str], input: &str) -> Answer {
+    pub(crate) fn run_with_input(&self, words: &[&str], input: &str) -> Answer {
         let mut child = self
             .command()
             .args(words)
@@ -83,7 +83,7 @@ impl Program {
     }
 
     /// Runs with `--json` and reads the answer.
-    pub fn json(&self, words: &[&str], code: i32) -> Value {
+    pub(crate) fn json(&self, words: &[&str], code: i32) -> Value {
         let all: Vec<&str> = [&["--json"], words].concat();
         let answer = self.run(&all).code(code);
         answer.json()
@@ -91,7 +91,7 @@ impl Program {
 }
 
 /// The binary in a clean environment.
-pub fn bare() -> Command {
+pub(crate) fn bare() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_repertoire"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("REPERTOIRE_") {
@@ -113,14 +113,14 @@ impl Answer {
 
     /// Asserts the exit code.
     #[track_caller]
-    pub fn code(self, expect: i32) -> Self {
+    pub(crate) fn code(self, expect: i32) -> Self {
         assert_eq!(self.code, expect, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         self
     }
 
     /// Standard output as one JSON object.
     #[track_caller]
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let value: Value = serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("{error} in {:?}, stderr {}", self.stdout, self.stderr));
         assert!(value.is_object(), "{value}");
@@ -129,19 +129,19 @@ impl Answer {
 }
 
 /// The names of an object's members, sorted.
-pub fn members(value: &Value) -> Vec<&str> {
+pub(crate) fn members(value: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
     names.sort_unstable();
     names
 }
 
 /// Whether a folder holds nothing, or is not there.
-pub fn is_empty(folder: &Path) -> bool {
+pub(crate) fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none())
 }
 
 /// A Skills v2 file.
-pub const WIFI: &str = "---
+pub(crate) const WIFI: &str = "---
 id: wifi
 title: Wi-Fi settings
 description: Open the Wi-Fi settings and join a network.
@@ -161,7 +161,7 @@ Open the panel and tap the network.
 ";
 
 /// Canonical JSON: a flow, a skill whose text attacks terminals, one with a tool that does not exist, odd ids.
-pub const SKILLS: &str = r##"[
+pub(crate) const SKILLS: &str = r##"[
 {"id": "web/page", "kind": "flow_template", "name": "Open a web page", "description": "Open an address in the browser.",
  "tags": ["browser"], "apps": [{"package": "com.android.chrome"}],
  "parameters": [{"name": "address", "type": "string", "description": "the address", "pattern": "^https?://"},

@@ -25,7 +25,7 @@ impl Completions {
         if output.is_json() {
             output.answer(&json!({"shell": self.shell.to_string(), "script": script}), |_| ())?;
         } else {
-            output.own_text(&script)?;
+            Output::own_text(&script)?;
         }
         Ok(Exit::Done)
     }

@@ -1,5 +1,7 @@
 //! `get`: one skill, whole.
 
+use std::fmt::Write as _;
+
 use clap::Args;
 use repertoire::catalog::SkillRef;
 use repertoire::model::{Layer, Parameter, Skill, Status, Step};
@@ -62,8 +64,12 @@ impl Get {
 }
 
 /// Lower-case hexadecimal digits of some bytes.
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn write(out: &mut Page, found: &SkillRef<'_>, skill: &Skill, digest: &str) {

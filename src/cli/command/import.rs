@@ -87,7 +87,7 @@ fn write_line(out: &mut Page, line: &ReportLine) {
         Outcome::Added | Outcome::Changed => Tone::Good,
         Outcome::Removed => Tone::Careful,
         Outcome::Rejected => Tone::Bad,
-        _ => Tone::Faint,
+        Outcome::Unchanged => Tone::Faint,
     };
     let quiet = line.outcome == Outcome::Unchanged && line.warnings.is_empty() && line.unavailable.is_empty();
     if quiet {
@@ -114,7 +114,8 @@ fn write_line(out: &mut Page, line: &ReportLine) {
 fn diagnostic(out: &mut Page, path: &str, (tone, word): (Tone, &str), problem: &Problem) {
     let mut place = path.to_owned();
     for number in [problem.line, problem.column].into_iter().flatten() {
-        place.push_str(&format!(":{number}"));
+        place.push(':');
+        place.push_str(&number.to_string());
     }
     out.put(Tone::Plain, &format!("  {place}: "))
         .put(tone, word)

@@ -27,7 +27,7 @@ impl Man {
         if output.is_json() {
             output.answer(&json!({ "page": page }), |_| ())?;
         } else {
-            output.own_text(&page)?;
+            Output::own_text(&page)?;
         }
         Ok(Exit::Done)
     }

@@ -12,8 +12,12 @@ use crate::cli::exit::{Exit, Failure};
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Which tools to offer: skills, device, all, or names with commas between them [env: REPERTOIRE_SERVER_TOOLS]
-    #[arg(long, value_name = "WHICH")]
+    /// Which tools to offer
+    #[arg(
+        long,
+        value_name = "WHICH",
+        help = "Which tools to offer: skills, device, all, or comma-separated names [env: REPERTOIRE_SERVER_TOOLS]"
+    )]
     tools: Option<String>,
 }
 

@@ -8,6 +8,8 @@ mod samples;
 mod stage;
 mod tour;
 
+use std::path::Path;
+
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -47,16 +49,20 @@ impl Demo {
         let client = json!({
             "mcpServers": {"repertoire": {"command": program.display().to_string(), "args": ["serve"]}}
         });
-        output.answer(&json!({"steps": stage.steps(), "client": client}), |page| farewell(page, &client))?;
+        let answer = json!({"steps": stage.steps(), "client": client});
+        output.answer(&answer, |page| farewell(page, &program))?;
         Ok(Exit::Done)
     }
 }
 
 /// How to go on.
-fn farewell(page: &mut Page, client: &Value) {
+fn farewell(page: &mut Page, program: &Path) {
     page.line(Tone::Strong, "Plug it into an MCP client: put this into the client's configuration");
     page.end();
-    page.block(&serde_json::to_string_pretty(client).unwrap_or_default());
+    let command = Value::from(program.display().to_string());
+    page.line(Tone::Plain, r#"    "mcpServers": {"#);
+    page.line(Tone::Plain, &format!(r#"      "repertoire": {{ "command": {command}, "args": ["serve"] }}"#));
+    page.line(Tone::Plain, "    }");
     page.end();
     page.line(Tone::Strong, "Go on with");
     for (command, about) in [

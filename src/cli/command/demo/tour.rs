@@ -171,7 +171,8 @@ fn found(pin: &Pin<'_>, query: &str) -> Result<Vec<String>, Failure> {
         .iter()
         .map(|hit| {
             let why: Vec<&str> = hit.why.iter().map(|why| why.field).collect();
-            format!("{}  {}  ({})", hit.skill.id(), hit.skill.name(), why.join(", "))
+            let why = if why.is_empty() { String::new() } else { format!("  (by {})", why.join(", ")) };
+            format!("{}  {}{why}", hit.skill.id(), hit.skill.name())
         })
         .collect();
     Ok(if lines.is_empty() { vec!["nothing found".to_owned()] } else { lines })
