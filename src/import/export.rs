@@ -3,6 +3,8 @@
 //! What is lost is never guessed: a writer reads its own text again and names every field that differs. A text that
 //! would not be read back is refused, with the reasons that an import would give.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use crate::error::Problem;
@@ -66,8 +68,8 @@ pub fn json(skill: &Skill) -> Exported {
 pub fn verbatim(entry: &Entry, format: Format, registry: &ToolRegistry) -> Option<Exported> {
     let bytes = entry.source_text.as_deref()?;
     let text = std::str::from_utf8(bytes).ok()?;
-    let last = entry.skill.id.rsplit('/').next().unwrap_or_default();
-    let report = read_skill_file(&FileContext::new("SKILL.md", last, bytes), registry);
+    let directory = entry.skill.id.rsplit('/').next().unwrap_or_default();
+    let report = read_skill_file(&FileContext::new("SKILL.md", directory, bytes), registry);
     let skill = report.skills.into_iter().next()?.result.ok()?.skill;
     let lost = differing(&entry.skill, &skill);
     let same = lost.iter().all(|field| field == "id" || field == "resources");
@@ -207,7 +209,8 @@ fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}') => {
-                out.push_str(&format!("\\u{:04X}", u32::from(c)));
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
             }
             c => out.push(c),
         }
