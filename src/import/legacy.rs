@@ -5,6 +5,7 @@ use crate::import::fields::Written;
 use crate::import::identity::one_line;
 use crate::import::skill_md::{Draft, texts, unknown_tools};
 use crate::import::text::{Position, saturate};
+use crate::limits::DESCRIPTION_CHARS_ADVISED;
 use crate::model::{Kind, Risk, Skill, slug};
 use crate::tools::ToolRegistry;
 
@@ -23,7 +24,7 @@ pub(crate) fn read(text: &str, directory: &str, registry: &ToolRegistry) -> Draf
     let title_line = text.lines().position(|line| line.starts_with("# ")).unwrap_or(0);
     let title = one_line(text.lines().nth(title_line).unwrap_or_default().trim_start_matches('#').trim());
     let title = if title.is_empty() { directory.to_owned() } else { title };
-    let description = first_paragraph(text, title_line).unwrap_or_else(|| title.clone());
+    let description = first_paragraph(text.lines().skip(title_line + 1)).unwrap_or_else(|| title.clone());
     let mut skill = Skill::new(slug(directory), Kind::Knowledge, title, description);
     let tools = tools(text);
     let problems = unknown_tools(&tools, registry);
@@ -81,17 +82,17 @@ fn stated_risk(line: &str) -> Option<Risk> {
     is_risk.then(|| Risk::from_name(value.trim().trim_end_matches('.').to_ascii_lowercase().as_str())).flatten()
 }
 
-/// The first lines of prose below the title, joined.
-fn first_paragraph(text: &str, title_line: usize) -> Option<String> {
+/// The first lines of prose, joined; headings, lists, tables and code are none.
+pub(crate) fn first_paragraph<'t>(lines: impl Iterator<Item = &'t str>) -> Option<String> {
     let prose = |line: &&str| {
         let line = line.trim();
         !line.is_empty()
-            && !line.starts_with(['#', '-', '*', '+', '>', '|', '`'])
+            && !line.starts_with(['#', '-', '*', '+', '>', '|', '`', '<'])
             && tools_on(line).is_none()
             && stated_risk(line).is_none()
     };
-    let lines: Vec<&str> = text.lines().skip(title_line + 1).skip_while(|line| !prose(line)).take_while(prose).collect();
-    let paragraph = one_line(&lines.join(" "));
+    let lines: Vec<&str> = lines.skip_while(|line| !prose(line)).take_while(prose).collect();
+    let paragraph: String = one_line(&lines.join(" ")).chars().take(DESCRIPTION_CHARS_ADVISED).collect();
     (!paragraph.is_empty()).then_some(paragraph)
 }
 
@@ -126,7 +127,7 @@ mod tests {
     #[test]
     fn the_first_paragraph_describes() {
         let text = "# T\n\nAllowed initial tools:\n- `tap`\n\nOpen the\nbrowser.\n\nMore.";
-        assert_eq!(first_paragraph(text, 0).as_deref(), Some("Open the browser."));
-        assert_eq!(first_paragraph("# T\n- a\n", 0), None);
+        assert_eq!(first_paragraph(text.lines()).as_deref(), Some("Open the browser."));
+        assert_eq!(first_paragraph("# T\n- a\n".lines()), None);
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn is_v2(front: &Front) -> bool {
 pub(crate) fn read(mut front: Front, body: &str, directory: &str, registry: &ToolRegistry) -> Draft {
     let mut problems = Vec::new();
     let identity = identity::touchpilot(&mut front, directory, &mut problems);
-    let description = description(&mut front, &mut problems);
+    let description = description(&mut front, body, &identity.name, &mut problems);
     let mut skill = Skill::new(identity.id, Kind::Knowledge, identity.name, description);
     match front.text("risk").map(|written| written.text) {
         None => problems.push(missing(&front, "risk", "a Skills v2 file needs a `risk`: low, medium or high")),

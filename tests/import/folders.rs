@@ -64,6 +64,22 @@ fn a_file_named_itself_is_a_root_and_other_names_are_refused() {
 }
 
 #[test]
+fn an_empty_text_is_no_reason_to_lose_a_skill_but_no_text_is() {
+    let folder = tempfile::tempdir().expect("folder");
+    let file = |description: &str, body: &str| format!("---\nname: A\ndescription: {description}\n---\n{body}");
+    write(folder.path(), &[
+        ("1/SKILL.md", &file("\"\"", "# A\n\nOpens\nthings.\n\n## More\nNo.\n")),
+        ("2/SKILL.md", &file("''", "# A\n\n## More\nNo.\n")),
+        ("3/SKILL.md", &file("~", "# A\n\nOpens things.\n")),
+    ]);
+    let report = check(&[folder.path()]);
+    let described: Vec<_> = report.skills.iter().map(|line| line.skill.as_ref().map(|s| s.description.as_str())).collect();
+    assert_eq!(described, [Some("Opens things."), Some("A"), None]);
+    assert!(report.skills[0].warnings.iter().any(|warning| warning.code == "description_defaulted"));
+    assert_eq!(report.skills[2].error.as_ref().expect("error").code, "missing_description");
+}
+
+#[test]
 fn folders_beyond_the_depth_are_told() {
     let folder = tempfile::tempdir().expect("folder");
     let deep = |levels: usize| format!("{}SKILL.md", "d/".repeat(levels));
