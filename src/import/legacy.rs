@@ -29,7 +29,8 @@ pub(crate) fn read(text: &str, directory: &str, registry: &ToolRegistry) -> Draf
     let tools = tools(text);
     let problems = unknown_tools(&tools, registry);
     skill.allowed_tools = Some(texts(Some(tools)));
-    let message = "the file has no front matter; write it as Skills v2 (`repertoire export --format skills-v2`)";
+    let message =
+        "the file has no front matter; write it as Skills v2 (`repertoire export --format skills-v2`)";
     let mut warnings = vec![Problem::new("legacy_v1_format", "", message).at(1, 1)];
     skill.risk = text.lines().find_map(stated_risk);
     if skill.risk.is_none() {
@@ -39,7 +40,12 @@ pub(crate) fn read(text: &str, directory: &str, registry: &ToolRegistry) -> Draf
     }
     text.trim_start_matches('\n').clone_into(&mut skill.content);
     let place = Position { line: saturate(title_line + 1), column: 1 };
-    Draft { skill, problems, warnings, places: vec![("id", Position::START), ("name", place), ("description", place)] }
+    Draft {
+        skill,
+        problems,
+        warnings,
+        places: vec![("id", Position::START), ("name", place), ("description", place)],
+    }
 }
 
 /// What stands behind the tools heading on its own line, if the line is one.
@@ -60,7 +66,9 @@ fn tools(text: &str) -> Vec<Written> {
             found.extend(rest.split([',', ' ']).filter_map(|word| tool(word, position)));
         } else if inside {
             match line.trim().strip_prefix(['-', '*', '+']) {
-                Some(item) => found.extend(tool(item.split_whitespace().next().unwrap_or_default(), position)),
+                Some(item) => {
+                    found.extend(tool(item.split_whitespace().next().unwrap_or_default(), position));
+                }
                 None if line.trim().is_empty() => {}
                 None => inside = false,
             }
@@ -79,7 +87,9 @@ fn stated_risk(line: &str) -> Option<Risk> {
     let plain: String = line.chars().filter(|c| !matches!(c, '*' | '`' | '#')).collect();
     let (key, value) = plain.trim().trim_start_matches("- ").split_once(':')?;
     let is_risk = key.trim().eq_ignore_ascii_case("risk");
-    is_risk.then(|| Risk::from_name(value.trim().trim_end_matches('.').to_ascii_lowercase().as_str())).flatten()
+    is_risk
+        .then(|| Risk::from_name(value.trim().trim_end_matches('.').to_ascii_lowercase().as_str()))
+        .flatten()
 }
 
 /// The first lines of prose, joined; headings, lists, tables and code are none.
@@ -111,7 +121,10 @@ mod tests {
     #[test]
     fn tools_are_found_on_the_line_and_in_the_list() {
         let names = |text: &str| texts(Some(tools(text)));
-        assert_eq!(names("Allowed initial tools:\n\n- `open_app`\n- `tap` to press\n\nThen - stop.\n- `swipe`"), ["open_app", "tap"]);
+        assert_eq!(
+            names("Allowed initial tools:\n\n- `open_app`\n- `tap` to press\n\nThen - stop.\n- `swipe`"),
+            ["open_app", "tap"]
+        );
         assert_eq!(names("## Allowed initial tools: `tap`, open_app"), ["tap", "open_app"]);
         assert_eq!(names("Allowed initial tools:\n\nNone."), Vec::<String>::new());
     }

@@ -46,13 +46,15 @@ pub(crate) fn places(front: &Front) -> Vec<(&'static str, Position)> {
 /// (catalog generators do that) is taken from the paragraph below the body's title, or else from the name, with a
 /// warning.
 pub(crate) fn description(front: &mut Front, body: &str, name: &str, problems: &mut Vec<Problem>) -> String {
-    let blank = front.peek("description").and_then(|node| node.scalar()).is_some_and(|text| text.trim().is_empty());
+    let blank =
+        front.peek("description").and_then(|node| node.scalar()).is_some_and(|text| text.trim().is_empty());
     let quoted = blank && !front.peek("description").is_some_and(Node::is_missing);
     if let Some(written) = front.prose("description") {
         return written.text;
     }
     if quoted && !name.is_empty() {
-        let message = "the description is empty; the first paragraph of the body, or the name, stands in: write one";
+        let message =
+            "the description is empty; the first paragraph of the body, or the name, stands in: write one";
         front.warn("description_defaulted", "description", message);
         let introduction = body.lines().take_while(|line| !line.starts_with("##"));
         return first_paragraph(introduction).unwrap_or_else(|| name.to_owned());
