@@ -165,5 +165,6 @@ pub const PATTERNS_CACHED_MAX: usize = 256;
 pub const SCHEMA_DEPTH_MAX: usize = 32;
 /// Most problems that one check against a schema reports.
 pub const SCHEMA_PROBLEMS_MAX: usize = 256;
+/// Longest tool name in a step or a registry.
 /// Longest tool or argument name.
 pub const TOOL_NAME_CHARS_MAX: usize = 128;

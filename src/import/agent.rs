@@ -14,7 +14,7 @@ use crate::tools::ToolRegistry;
 pub(crate) fn read(mut front: Front, body: &str, directory: &str, registry: &ToolRegistry) -> Draft {
     let mut problems = Vec::new();
     let identity = identity::agent(&mut front, directory, &mut problems);
-    let description = description(&mut front, &mut problems);
+    let description = description(&mut front, body, &identity.name, &mut problems);
     let mut skill = Skill::new(identity.id, Kind::Knowledge, identity.name, description);
     if let Some(tools) = front.tools("allowed_tools") {
         problems.extend(unknown_tools(&tools, registry));

@@ -3,13 +3,15 @@
 //! What is lost is never guessed: a writer reads its own text again and names every field that differs. A text that
 //! would not be read back is refused, with the reasons that an import would give.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use crate::error::Problem;
 use crate::import::fields::looks_typed;
 use crate::import::report::{FileContext, Format};
 use crate::import::skill_md::read_skill_file;
-use crate::model::{Entry, Kind, Skill, slug};
+use crate::model::{Entry, Kind, Risk, Skill, slug};
 use crate::tools::ToolRegistry;
 
 /// A skill as a file's text.
@@ -32,9 +34,9 @@ pub fn skill_md_v2(skill: &Skill, registry: &ToolRegistry) -> Result<Exported, V
     yaml.text("id", &skill.id);
     yaml.text("title", &skill.name);
     yaml.text("description", &skill.description);
-    yaml.optional("risk", skill.risk.map(|risk| risk.name()));
+    yaml.optional("risk", skill.risk.map(Risk::name));
     shared(&mut yaml, skill);
-    finish(skill, yaml, Format::SkillsV2, &skill.id, registry)
+    finish(skill, &yaml, Format::SkillsV2, &skill.id, registry)
 }
 
 /// Writes a file of the Agent Skills standard, with the fields that the standard does not know behind its own.
@@ -49,7 +51,7 @@ pub fn agent_skill_md(skill: &Skill, registry: &ToolRegistry) -> Result<Exported
     yaml.text("name", if slug(&skill.name) == last { &skill.name } else { last });
     yaml.text("description", &skill.description);
     shared(&mut yaml, skill);
-    finish(skill, yaml, Format::AgentSkills, last, registry)
+    finish(skill, &yaml, Format::AgentSkills, last, registry)
 }
 
 /// Writes canonical JSON, which holds everything but the bytes of resources.
@@ -66,8 +68,8 @@ pub fn json(skill: &Skill) -> Exported {
 pub fn verbatim(entry: &Entry, format: Format, registry: &ToolRegistry) -> Option<Exported> {
     let bytes = entry.source_text.as_deref()?;
     let text = std::str::from_utf8(bytes).ok()?;
-    let last = entry.skill.id.rsplit('/').next().unwrap_or_default();
-    let report = read_skill_file(&FileContext::new("SKILL.md", last, bytes), registry);
+    let directory = entry.skill.id.rsplit('/').next().unwrap_or_default();
+    let report = read_skill_file(&FileContext::new("SKILL.md", directory, bytes), registry);
     let skill = report.skills.into_iter().next()?.result.ok()?.skill;
     let lost = differing(&entry.skill, &skill);
     let same = lost.iter().all(|field| field == "id" || field == "resources");
@@ -112,7 +114,7 @@ fn shared(yaml: &mut Yaml, skill: &Skill) {
 /// Puts the text together, reads it again and compares.
 fn finish(
     skill: &Skill,
-    yaml: Yaml,
+    yaml: &Yaml,
     format: Format,
     directory: &str,
     registry: &ToolRegistry,
@@ -135,7 +137,11 @@ fn finish(
             Ok(Exported { text, lost })
         }
         Some(Err(problems)) => Err(problems.into_iter().map(unplaced).collect()),
-        _ => Err(vec![Problem::new("unknown_format", "", "the format cannot hold this skill; export it as json")]),
+        _ => Err(vec![Problem::new(
+            "unknown_format",
+            "",
+            "the format cannot hold this skill; export it as json",
+        )]),
     }
 }
 
@@ -153,7 +159,8 @@ fn differing(a: &Skill, b: &Skill) -> Vec<String> {
         _ => Map::new(),
     };
     let (a, b) = (members(a), members(b));
-    let mut names: Vec<String> = a.keys().chain(b.keys()).filter(|name| a.get(*name) != b.get(*name)).cloned().collect();
+    let mut names: Vec<String> =
+        a.keys().chain(b.keys()).filter(|name| a.get(*name) != b.get(*name)).cloned().collect();
     names.sort();
     names.dedup();
     names
@@ -190,7 +197,9 @@ impl Yaml {
 fn scalar(text: &str) -> String {
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && !text.ends_with(' ')
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '(' | ')' | '/'))
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '(' | ')' | '/'))
         && !looks_typed(text)
         && !text.eq_ignore_ascii_case("null");
     if plain { text.to_owned() } else { quoted(text) }
@@ -206,8 +215,11 @@ fn quoted(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}') => {
-                out.push_str(&format!("\\u{:04X}", u32::from(c)));
+            c if c.is_control()
+                || matches!(c, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}') =>
+            {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
             }
             c => out.push(c),
         }
@@ -239,7 +251,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::Risk;
 
     /// A text as front matter holds it: not blank, trimmed.
     fn texts() -> impl Strategy<Value = String> {
@@ -251,7 +262,8 @@ mod tests {
     }
 
     fn metadata() -> impl Strategy<Value = BTreeMap<String, Value>> {
-        let leaf = prop_oneof![texts().prop_map(Value::from), Just(Value::Null), Just(json!({})), Just(json!([]))];
+        let leaf =
+            prop_oneof![texts().prop_map(Value::from), Just(Value::Null), Just(json!({})), Just(json!([]))];
         let value = leaf.prop_recursive(3, 12, 3, |inner| {
             prop_oneof![
                 vec(inner.clone(), 0..3).prop_map(Value::from),
@@ -315,9 +327,16 @@ mod tests {
         let registry = ToolRegistry::builtin();
         let mut skill = Skill::new("wifi", Kind::Knowledge, "Wi-Fi", "About it.");
         let codes = |result: Result<Exported, Vec<Problem>>| -> Vec<String> {
-            result.expect_err("refused").into_iter().map(|problem| format!("{}:{}", problem.code, problem.field)).collect()
+            result
+                .expect_err("refused")
+                .into_iter()
+                .map(|problem| format!("{}:{}", problem.code, problem.field))
+                .collect()
         };
-        assert_eq!(codes(skill_md_v2(&skill, &registry)), ["missing_field:risk", "missing_field:allowed_tools"]);
+        assert_eq!(
+            codes(skill_md_v2(&skill, &registry)),
+            ["missing_field:risk", "missing_field:allowed_tools"]
+        );
         skill.allowed_tools = Some(vec!["no_such_tool".to_owned()]);
         assert_eq!(codes(agent_skill_md(&skill, &registry)), ["unknown_tool:allowed_tools"]);
         let flow = Skill::new("f", Kind::FlowTemplate, "F", "Flow.");

@@ -60,10 +60,11 @@ pub(crate) fn fence_line(text: &str) -> Option<u32> {
 /// Whether the whole text is the target of a symbolic link that a checkout wrote as a file.
 pub(crate) fn is_symlink_placeholder(text: &str) -> bool {
     let path = text.trim();
-    let relative = path.starts_with("../") || path.starts_with("./") || !path.starts_with(['#', '/', '<', '-']);
+    let relative =
+        path.starts_with("../") || path.starts_with("./") || !path.starts_with(['#', '/', '<', '-']);
     let path_like = path.starts_with("../") || path.starts_with("./") || path.contains('/');
     let one_word = path.len() <= 1_024 && !path.contains(|c: char| c == '\n' || c.is_control() || c == ' ');
-    one_word && relative && (path_like || path.ends_with(".md")) && !path.contains("://")
+    one_word && relative && (path_like || path == "SKILL.md") && !path.contains("://")
 }
 
 /// The error for a file that must have front matter and has none.
@@ -76,7 +77,8 @@ pub(crate) fn missing(text: &str) -> Problem {
     let hint = fence_line(text).map_or_else(String::new, |line| {
         format!("; a fence was found at line {line}: nothing but blank lines may stand before it")
     });
-    let message = format!("the file has no front matter; begin it with `---`, `name:`, `description:`, `---`{hint}");
+    let message =
+        format!("the file has no front matter; begin it with `---`, `name:`, `description:`, `---`{hint}");
     Position::START.mark(Problem::new("missing_front_matter", "", message))
 }
 

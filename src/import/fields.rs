@@ -32,7 +32,11 @@ impl Front {
                 items.join(" ").trim().to_owned()
             }
             Value::Mapping(_) => {
-                self.warn("type_coerced", key, "a map stands where text belongs; it was read as text: put it in quotes");
+                self.warn(
+                    "type_coerced",
+                    key,
+                    "a map stands where text belongs; it was read as text: put it in quotes",
+                );
                 node.folded_source(self.source())
             }
         };
@@ -60,9 +64,14 @@ impl Front {
         let items = match &node.value {
             Value::Sequence(items) => {
                 if items.iter().any(|item| item.scalar().is_none()) {
-                    self.warn("type_coerced", key, "an item is a map or a list and was read as text: put it in quotes");
+                    self.warn(
+                        "type_coerced",
+                        key,
+                        "an item is a map or a list and was read as text: put it in quotes",
+                    );
                 }
-                let place = |item: &Node| Written { text: self.as_text(item), position: self.place(item.position) };
+                let place =
+                    |item: &Node| Written { text: self.as_text(item), position: self.place(item.position) };
                 items.iter().filter(|item| !item.is_missing()).map(place).collect()
             }
             Value::Scalar { text, .. } => {
@@ -104,7 +113,11 @@ impl Front {
             match self.json(&node, "metadata") {
                 Json::Object(map) => {
                     if map.values().any(|value| value.is_object() || value.is_array()) {
-                        self.warn("metadata_not_flat", "metadata", "values of metadata should be texts; kept as they are");
+                        self.warn(
+                            "metadata_not_flat",
+                            "metadata",
+                            "values of metadata should be texts; kept as they are",
+                        );
                     }
                     metadata.extend(map);
                 }
@@ -214,7 +227,8 @@ fn looks_like_date(text: &str) -> bool {
     let shape = date.len() == 10
         && date.char_indices().all(|(at, c)| if at == 4 || at == 7 { c == '-' } else { c.is_ascii_digit() });
     let time = rest.is_empty()
-        || (rest.starts_with(['t', ' ']) && rest[1..].chars().all(|c| c.is_ascii_digit() || ":.+-z ".contains(c)));
+        || (rest.starts_with(['t', ' '])
+            && rest[1..].chars().all(|c| c.is_ascii_digit() || ":.+-z ".contains(c)));
     shape && time
 }
 
@@ -268,7 +282,8 @@ mod tests {
         ];
         for (yaml, expected, warned) in cases {
             let mut front = front(yaml);
-            let list: Vec<String> = front.list("l", true).expect(yaml).into_iter().map(|item| item.text).collect();
+            let list: Vec<String> =
+                front.list("l", true).expect(yaml).into_iter().map(|item| item.text).collect();
             assert_eq!(list, expected, "{yaml}");
             assert_eq!(codes(&front), if warned { vec!["type_coerced:l"] } else { vec![] }, "{yaml}");
         }
@@ -286,7 +301,8 @@ mod tests {
             ("t: []", vec![]),
         ] {
             let mut front = front(yaml);
-            let tools: Vec<String> = front.tools("t").expect(yaml).into_iter().map(|tool| tool.text).collect();
+            let tools: Vec<String> =
+                front.tools("t").expect(yaml).into_iter().map(|tool| tool.text).collect();
             assert_eq!(tools, expected, "{yaml}");
             assert!(front.warnings.is_empty(), "{yaml}");
         }
@@ -294,7 +310,8 @@ mod tests {
 
     #[test]
     fn what_nobody_asked_for_is_kept_in_the_metadata() {
-        let mut front = front("metadata:\n  v: 1.10\n  n: {a: [on]}\n  v: 2.0\nv: x\nhint: [contact]\nempty:");
+        let mut front =
+            front("metadata:\n  v: 1.10\n  n: {a: [on]}\n  v: 2.0\nv: x\nhint: [contact]\nempty:");
         let metadata = front.metadata();
         assert_eq!(
             serde_json::to_value(&metadata).expect("json"),
@@ -302,7 +319,13 @@ mod tests {
         );
         assert_eq!(
             codes(&front),
-            ["duplicate_key:metadata", "metadata_not_flat:metadata", "unknown_field:v", "unknown_field:hint", "unknown_field:empty"]
+            [
+                "duplicate_key:metadata",
+                "metadata_not_flat:metadata",
+                "unknown_field:v",
+                "unknown_field:hint",
+                "unknown_field:empty"
+            ]
         );
     }
 }

@@ -29,13 +29,18 @@ impl Front {
     /// Reads front matter. Fails with everything that keeps it from being read.
     pub(crate) fn read(split: &Split<'_>) -> Result<Self, Vec<Problem>> {
         if split.front.len() > FRONT_MATTER_BYTES_MAX {
-            let problem = Problem::new("yaml_budget_exceeded", "", "the front matter is too large; move text below it")
-                .got(format_args!("{} bytes", split.front.len()))
-                .allowed(format!("at most {FRONT_MATTER_BYTES_MAX} bytes"));
+            let problem =
+                Problem::new("yaml_budget_exceeded", "", "the front matter is too large; move text below it")
+                    .got(format_args!("{} bytes", split.front.len()))
+                    .allowed(format!("at most {FRONT_MATTER_BYTES_MAX} bytes"));
             return Err(vec![problem.at(split.front_line, 1)]);
         }
         if let Some(at) = split.front.find(|c: char| c.is_control() && c != '\n' && c != '\t') {
-            let problem = Problem::new("control_character", "", "the front matter holds a control character; remove it");
+            let problem = Problem::new(
+                "control_character",
+                "",
+                "the front matter holds a control character; remove it",
+            );
             let place = Position::of(split.front, at);
             return Err(vec![on_line(place, split.front_line).mark(problem)]);
         }
@@ -45,7 +50,8 @@ impl Front {
             Ok(root) => (split.front.to_owned(), root),
             Err(Refusal::Final(problem)) => return Err(vec![moved(problem, offset)]),
             Err(Refusal::Invalid(problem)) => {
-                let repaired = repaired(split.front, problem).map_err(|problem| vec![moved(problem, offset)])?;
+                let repaired =
+                    repaired(split.front, problem).map_err(|problem| vec![moved(problem, offset)])?;
                 warnings.extend(repaired.0.changes.iter().map(|(what, line)| {
                     let message = "the YAML was not valid and was read as it was probably meant; put the value in quotes";
                     moved(Problem::new("yaml_repaired", what, message).at(*line, 1), offset)
@@ -64,7 +70,8 @@ impl Front {
             Some(Node { value: Value::Mapping(pairs), .. }) => pairs,
             Some(node) if node.is_missing() => return Ok(()),
             Some(node) => {
-                let problem = Problem::new("yaml_invalid", "", "the front matter holds no `key: value` lines");
+                let problem =
+                    Problem::new("yaml_invalid", "", "the front matter holds no `key: value` lines");
                 return Err(vec![self.place(node.position).mark(problem)]);
             }
         };
@@ -153,7 +160,9 @@ fn repaired(text: &str, cause: Problem) -> Result<(Repaired, Option<Node>), Prob
         Refusal::Final(problem) => problem,
     })?;
     let keys: Vec<Option<&str>> = match &root {
-        Some(Node { value: Value::Mapping(pairs), .. }) => pairs.iter().map(|(key, _)| key.scalar()).collect(),
+        Some(Node { value: Value::Mapping(pairs), .. }) => {
+            pairs.iter().map(|(key, _)| key.scalar()).collect()
+        }
         _ => Vec::new(),
     };
     let same = keys.len() == repaired.keys.len()
@@ -220,6 +229,9 @@ mod tests {
     fn front_matter_at_the_limit_is_read_and_beyond_it_refused() {
         let filler = |bytes: usize| format!("---\na: {}\n---\n", "x".repeat(bytes - 4));
         assert!(read(&filler(FRONT_MATTER_BYTES_MAX)).is_ok());
-        assert_eq!(read(&filler(FRONT_MATTER_BYTES_MAX + 1)).expect_err("limit")[0].code, "yaml_budget_exceeded");
+        assert_eq!(
+            read(&filler(FRONT_MATTER_BYTES_MAX + 1)).expect_err("limit")[0].code,
+            "yaml_budget_exceeded"
+        );
     }
 }

@@ -21,7 +21,11 @@ pub(crate) fn agent(front: &mut Front, directory: &str, problems: &mut Vec<Probl
     let stated = front.text("id").map(|written| written.text);
     let Some(written) = front.prose("name") else {
         let name = stated.unwrap_or_else(|| directory.to_owned());
-        front.warn("name_defaulted_from_directory", "name", "the file states no name; its folder's name is taken");
+        front.warn(
+            "name_defaulted_from_directory",
+            "name",
+            "the file states no name; its folder's name is taken",
+        );
         let id = id_of(&name, "name", front, problems);
         return Identity { id, name: one_line(&name) };
     };
@@ -43,7 +47,8 @@ pub(crate) fn touchpilot(front: &mut Front, directory: &str, problems: &mut Vec<
         && let Some(id) = &id
         && slug(&name) != *id
     {
-        let message = "`id` and `name` say different things; Skills v2 has `id` and `title` only: remove `name`";
+        let message =
+            "`id` and `name` say different things; Skills v2 has `id` and `title` only: remove `name`";
         problems.push(front.problem("conflicting_identity", "name", message).got(name).allowed(id.clone()));
     }
     match &id {
@@ -90,7 +95,8 @@ fn id_of(name: &str, field: &str, front: &Front, problems: &mut Vec<Problem>) ->
     }
     let id = slug(name);
     if id.is_empty() {
-        let message = "the name holds no letter and no digit that an id could be made of; write one with words";
+        let message =
+            "the name holds no letter and no digit that an id could be made of; write one with words";
         problems.push(front.problem("unsafe_name", field, message).got(name));
     }
     id
@@ -129,11 +135,13 @@ fn warn_about(front: &mut Front, name: &str, id: &str, directory: &str) {
     }
     let chars = name.chars().count();
     if chars > STANDARD_NAME_CHARS_MAX {
-        let message = format!("the name has {chars} characters; the standard allows {STANDARD_NAME_CHARS_MAX}");
+        let message =
+            format!("the name has {chars} characters; the standard allows {STANDARD_NAME_CHARS_MAX}");
         front.warn("name_too_long", "name", message);
     }
     if slug(directory) != id {
-        let message = format!("the folder is called {directory:?}; other loaders want folder and name to be equal");
+        let message =
+            format!("the folder is called {directory:?}; other loaders want folder and name to be equal");
         front.warn("name_directory_mismatch", "name", message);
     }
 }

@@ -55,7 +55,8 @@ pub fn read_json_lines(
     for number in 1_usize.. {
         line.clear();
         let limit = JSON_SKILL_BYTES_MAX as u64 + 1;
-        let read = (&mut input).take(limit).read_until(b'\n', &mut line).map_err(|error| unreadable(&error))?;
+        let read =
+            (&mut input).take(limit).read_until(b'\n', &mut line).map_err(|error| unreadable(&error))?;
         if read == 0 {
             break;
         }
@@ -81,11 +82,8 @@ fn one(value: &Value, registry: &ToolRegistry, line: Option<usize>) -> SkillRepo
         Some(line) => problem.at(saturate(line), 1),
         None => problem,
     };
-    let mut report = if workflow::is_workflow(value) {
-        workflow::read(value, registry)
-    } else {
-        canonical(value)
-    };
+    let mut report =
+        if workflow::is_workflow(value) { workflow::read(value, registry) } else { canonical(value) };
     report.result = report.result.map_err(|problems| problems.into_iter().map(place).collect());
     report.warnings = report.warnings.into_iter().map(place).collect();
     report

@@ -5,6 +5,7 @@ use crate::import::fields::Written;
 use crate::import::identity::one_line;
 use crate::import::skill_md::{Draft, texts, unknown_tools};
 use crate::import::text::{Position, saturate};
+use crate::limits::DESCRIPTION_CHARS_ADVISED;
 use crate::model::{Kind, Risk, Skill, slug};
 use crate::tools::ToolRegistry;
 
@@ -23,12 +24,13 @@ pub(crate) fn read(text: &str, directory: &str, registry: &ToolRegistry) -> Draf
     let title_line = text.lines().position(|line| line.starts_with("# ")).unwrap_or(0);
     let title = one_line(text.lines().nth(title_line).unwrap_or_default().trim_start_matches('#').trim());
     let title = if title.is_empty() { directory.to_owned() } else { title };
-    let description = first_paragraph(text, title_line).unwrap_or_else(|| title.clone());
+    let description = first_paragraph(text.lines().skip(title_line + 1)).unwrap_or_else(|| title.clone());
     let mut skill = Skill::new(slug(directory), Kind::Knowledge, title, description);
     let tools = tools(text);
     let problems = unknown_tools(&tools, registry);
     skill.allowed_tools = Some(texts(Some(tools)));
-    let message = "the file has no front matter; write it as Skills v2 (`repertoire export --format skills-v2`)";
+    let message =
+        "the file has no front matter; write it as Skills v2 (`repertoire export --format skills-v2`)";
     let mut warnings = vec![Problem::new("legacy_v1_format", "", message).at(1, 1)];
     skill.risk = text.lines().find_map(stated_risk);
     if skill.risk.is_none() {
@@ -38,7 +40,12 @@ pub(crate) fn read(text: &str, directory: &str, registry: &ToolRegistry) -> Draf
     }
     text.trim_start_matches('\n').clone_into(&mut skill.content);
     let place = Position { line: saturate(title_line + 1), column: 1 };
-    Draft { skill, problems, warnings, places: vec![("id", Position::START), ("name", place), ("description", place)] }
+    Draft {
+        skill,
+        problems,
+        warnings,
+        places: vec![("id", Position::START), ("name", place), ("description", place)],
+    }
 }
 
 /// What stands behind the tools heading on its own line, if the line is one.
@@ -59,7 +66,9 @@ fn tools(text: &str) -> Vec<Written> {
             found.extend(rest.split([',', ' ']).filter_map(|word| tool(word, position)));
         } else if inside {
             match line.trim().strip_prefix(['-', '*', '+']) {
-                Some(item) => found.extend(tool(item.split_whitespace().next().unwrap_or_default(), position)),
+                Some(item) => {
+                    found.extend(tool(item.split_whitespace().next().unwrap_or_default(), position));
+                }
                 None if line.trim().is_empty() => {}
                 None => inside = false,
             }
@@ -78,20 +87,22 @@ fn stated_risk(line: &str) -> Option<Risk> {
     let plain: String = line.chars().filter(|c| !matches!(c, '*' | '`' | '#')).collect();
     let (key, value) = plain.trim().trim_start_matches("- ").split_once(':')?;
     let is_risk = key.trim().eq_ignore_ascii_case("risk");
-    is_risk.then(|| Risk::from_name(value.trim().trim_end_matches('.').to_ascii_lowercase().as_str())).flatten()
+    is_risk
+        .then(|| Risk::from_name(value.trim().trim_end_matches('.').to_ascii_lowercase().as_str()))
+        .flatten()
 }
 
-/// The first lines of prose below the title, joined.
-fn first_paragraph(text: &str, title_line: usize) -> Option<String> {
+/// The first lines of prose, joined; headings, lists, tables and code are none.
+pub(crate) fn first_paragraph<'t>(lines: impl Iterator<Item = &'t str>) -> Option<String> {
     let prose = |line: &&str| {
         let line = line.trim();
         !line.is_empty()
-            && !line.starts_with(['#', '-', '*', '+', '>', '|', '`'])
+            && !line.starts_with(['#', '-', '*', '+', '>', '|', '`', '<'])
             && tools_on(line).is_none()
             && stated_risk(line).is_none()
     };
-    let lines: Vec<&str> = text.lines().skip(title_line + 1).skip_while(|line| !prose(line)).take_while(prose).collect();
-    let paragraph = one_line(&lines.join(" "));
+    let lines: Vec<&str> = lines.skip_while(|line| !prose(line)).take_while(prose).collect();
+    let paragraph: String = one_line(&lines.join(" ")).chars().take(DESCRIPTION_CHARS_ADVISED).collect();
     (!paragraph.is_empty()).then_some(paragraph)
 }
 
@@ -110,7 +121,10 @@ mod tests {
     #[test]
     fn tools_are_found_on_the_line_and_in_the_list() {
         let names = |text: &str| texts(Some(tools(text)));
-        assert_eq!(names("Allowed initial tools:\n\n- `open_app`\n- `tap` to press\n\nThen - stop.\n- `swipe`"), ["open_app", "tap"]);
+        assert_eq!(
+            names("Allowed initial tools:\n\n- `open_app`\n- `tap` to press\n\nThen - stop.\n- `swipe`"),
+            ["open_app", "tap"]
+        );
         assert_eq!(names("## Allowed initial tools: `tap`, open_app"), ["tap", "open_app"]);
         assert_eq!(names("Allowed initial tools:\n\nNone."), Vec::<String>::new());
     }
@@ -126,7 +140,7 @@ mod tests {
     #[test]
     fn the_first_paragraph_describes() {
         let text = "# T\n\nAllowed initial tools:\n- `tap`\n\nOpen the\nbrowser.\n\nMore.";
-        assert_eq!(first_paragraph(text, 0).as_deref(), Some("Open the browser."));
-        assert_eq!(first_paragraph("# T\n- a\n", 0), None);
+        assert_eq!(first_paragraph(text.lines()).as_deref(), Some("Open the browser."));
+        assert_eq!(first_paragraph("# T\n- a\n".lines()), None);
     }
 }

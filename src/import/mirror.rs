@@ -180,15 +180,22 @@ impl<'o> Planner<'o> {
     }
 
     /// Makes a line of the report for every skill of a root; what was read becomes a candidate.
-    fn collect(&mut self, root: RootReading, candidates: &mut Vec<Candidate>, retained: &mut HashSet<String>) {
+    fn collect(
+        &mut self,
+        root: RootReading,
+        candidates: &mut Vec<Candidate>,
+        retained: &mut HashSet<String>,
+    ) {
         let mut files = root.files;
         files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
-        let root_name = root.root.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default().to_owned();
+        let root_name =
+            root.root.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default().to_owned();
         for file in files {
             let origin = Origin::new(root.root.clone(), file.path.clone());
             let location = location(&origin);
             for skill in file.skills {
-                let wanted = |id: &str| Wanted::new(id, &file.path, &root_name, self.options.namespace.as_deref());
+                let wanted =
+                    |id: &str| Wanted::new(id, &file.path, &root_name, self.options.namespace.as_deref());
                 let report = self.outcomes.len();
                 let mut outcome = SkillOutcome {
                     path: file.path.clone(),
@@ -208,10 +215,12 @@ impl<'o> Planner<'o> {
                     Err(problems) => {
                         let wanted = skill.id.as_deref().map(wanted);
                         let before = self.published.get(&location).into_iter().flatten();
-                        let kept: Vec<&String> =
-                            before.filter(|id| wanted.as_ref().is_none_or(|wanted| wanted.covers(id))).collect();
+                        let kept: Vec<&String> = before
+                            .filter(|id| wanted.as_ref().is_none_or(|wanted| wanted.covers(id)))
+                            .collect();
                         if !kept.is_empty() {
-                            let message = "the version that was imported before stays until the file is corrected";
+                            let message =
+                                "the version that was imported before stays until the file is corrected";
                             outcome.warnings.push(Problem::new("previous_version_kept", "", message));
                         }
                         retained.extend(kept.into_iter().cloned());
@@ -231,7 +240,11 @@ impl<'o> Planner<'o> {
             let free = |id: &&String| candidate.wanted.covers(id) && !self.new.contains_key(*id);
             let ids = before.into_iter().flatten();
             // A file with several skills may have published both `x` and `a/x`: each keeps its own.
-            let id = ids.clone().filter(free).find(|id| **id == candidate.wanted.id).or_else(|| ids.clone().find(free));
+            let id = ids
+                .clone()
+                .filter(free)
+                .find(|id| **id == candidate.wanted.id)
+                .or_else(|| ids.clone().find(free));
             match id.cloned() {
                 Some(id) => self.publish(id, candidate),
                 None => waiting.push(candidate),
@@ -269,7 +282,8 @@ impl<'o> Planner<'o> {
         entry.skill.id.clone_from(&id);
         let outcome = &mut self.outcomes[report];
         if id != wanted.id {
-            let message = format!("another skill has the id {:?}; this one is published as {id:?}", wanted.id);
+            let message =
+                format!("another skill has the id {:?}; this one is published as {id:?}", wanted.id);
             outcome.warnings.push(Problem::new("duplicate_id", wanted.id, message));
         }
         if let Some(old) = self.old.get(&id)
@@ -294,7 +308,9 @@ impl<'o> Planner<'o> {
             .old
             .iter()
             .filter(|(id, _)| !self.new.contains_key(*id))
-            .map(|(id, entry)| (entry.origin.as_ref().map(|o| o.path.clone()).unwrap_or_default(), id.clone()))
+            .map(|(id, entry)| {
+                (entry.origin.as_ref().map(|o| o.path.clone()).unwrap_or_default(), id.clone())
+            })
             .collect();
         gone.sort();
         self.changed |= !gone.is_empty();

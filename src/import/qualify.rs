@@ -20,7 +20,8 @@ impl Wanted {
     /// A SKILL.md stands for its folder, any other file for itself; the folders above that qualify. Where there are
     /// none, the folder's (or file's) own name does.
     pub(crate) fn new(id: &str, path: &str, root_name: &str, namespace: Option<&str>) -> Self {
-        let prefixed = |id: &str| namespace.map_or_else(|| id.to_owned(), |namespace| format!("{namespace}/{id}"));
+        let prefixed =
+            |id: &str| namespace.map_or_else(|| id.to_owned(), |namespace| format!("{namespace}/{id}"));
         let mut parts: Vec<&str> = path.split('/').collect();
         let file = parts.pop().unwrap_or_default();
         let own = if file == "SKILL.md" { parts.pop().unwrap_or(root_name) } else { stem(file) };
@@ -105,17 +106,19 @@ mod tests {
         for (path, expected) in cases {
             assert_eq!(Wanted::new("wifi", path, "Root", None).qualified, expected, "{path}");
         }
-        assert_eq!(Wanted::new("wifi", "a/b/SKILL.md", "r", Some("ns")), Wanted {
-            id: "ns/wifi".to_owned(),
-            qualified: vec!["ns/a/wifi".to_owned()],
-        });
+        assert_eq!(
+            Wanted::new("wifi", "a/b/SKILL.md", "r", Some("ns")),
+            Wanted { id: "ns/wifi".to_owned(), qualified: vec!["ns/a/wifi".to_owned()] }
+        );
     }
 
     #[test]
     fn numbers_follow_when_every_ancestor_is_taken() {
         let wanted = Wanted::new("x", "b/SKILL.md", "r", None);
         assert_eq!(wanted.free(|id| ["b/x", "b/x-2"].contains(&id)), "b/x-3");
-        for (id, covered) in [("x", true), ("b/x", true), ("b/x-3", true), ("b/x-1", false), ("b/x-02", false), ("c/x", false)] {
+        for (id, covered) in
+            [("x", true), ("b/x", true), ("b/x-3", true), ("b/x-1", false), ("b/x-02", false), ("c/x", false)]
+        {
             assert_eq!(wanted.covers(id), covered, "{id}");
         }
     }

@@ -28,7 +28,8 @@ pub(crate) struct Repaired {
 pub(crate) fn repair(text: &str) -> Result<Repaired, Problem> {
     let lines: Vec<&str> = text.split('\n').collect();
     let base = lines.iter().find(|line| is_content(line)).map_or(0, |line| indent(line));
-    let starts: Vec<usize> = (0..lines.len()).filter(|&at| top_level_key(lines[at], base).is_some()).collect();
+    let starts: Vec<usize> =
+        (0..lines.len()).filter(|&at| top_level_key(lines[at], base).is_some()).collect();
     let mut out: Vec<String> = Vec::with_capacity(lines.len());
     let mut changes = Vec::new();
     let mut keys = Vec::with_capacity(starts.len());
@@ -69,14 +70,17 @@ impl Entry<'_> {
         match check_alone(&lines.join("\n"), self.whole) {
             Ok(()) => return Ok(Mended::Sound),
             Err(Refusal::Final(problem)) => return Err(shift(problem, self.line)),
-            Err(Refusal::Invalid(problem)) => self.refuse_safety(problem)?,
+            Err(Refusal::Invalid(problem)) => self.refuse_safety(&problem)?,
         }
         let spaced: Vec<String> = lines.iter().map(|line| tabs_to_spaces(line)).collect();
         if spaced != lines && self.parses(&spaced) {
             return Ok(Mended::Changed("tabs".to_owned(), spaced));
         }
-        let quoted: Vec<String> =
-            spaced.iter().enumerate().map(|(at, line)| if at == 0 { line.clone() } else { quote_line(line) }).collect();
+        let quoted: Vec<String> = spaced
+            .iter()
+            .enumerate()
+            .map(|(at, line)| if at == 0 { line.clone() } else { quote_line(line) })
+            .collect();
         if quoted != spaced && self.parses(&quoted) {
             return Ok(Mended::Changed(self.key.to_owned(), quoted));
         }
@@ -92,11 +96,13 @@ impl Entry<'_> {
     }
 
     /// A broken entry that is a safety field, or that swallowed one, is not guessed at.
-    fn refuse_safety(&self, cause: Problem) -> Result<(), Problem> {
+    fn refuse_safety(&self, cause: &Problem) -> Result<(), Problem> {
         let below = self.lines.iter().skip(1).map(|line| line.trim_start().trim_start_matches("- "));
         let touched = std::iter::once(self.key)
             .filter(|key| SAFETY_FIELDS.contains(key))
-            .chain(below.filter_map(|line| SAFETY_FIELDS.into_iter().find(|field| begins_with_key(line, field))))
+            .chain(
+                below.filter_map(|line| SAFETY_FIELDS.into_iter().find(|field| begins_with_key(line, field))),
+            )
             .next();
         let Some(field) = touched else { return Ok(()) };
         let message = format!(
@@ -228,7 +234,8 @@ fn enclosed(text: &str, mark: char) -> Option<&str> {
 fn apostrophes_only(text: &str) -> bool {
     let letters: Vec<char> = text.chars().collect();
     letters.iter().enumerate().filter(|(_, c)| **c == '\'').all(|(at, _)| {
-        let letter = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(|c| c.is_alphanumeric());
+        let letter =
+            |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(|c| c.is_alphanumeric());
         letter(at.checked_sub(1)) && letter(at.checked_add(1))
     })
 }
@@ -271,11 +278,14 @@ mod tests {
     #[test]
     fn sound_entries_stay_as_they_are() {
         let text = "# note\na: &x b\nc: *x\nd: |\n  e: f: g\n\n  h\n";
-        assert_eq!(repair(text).expect("repair"), Repaired {
-            text: text.to_owned(),
-            changes: Vec::new(),
-            keys: ["a", "c", "d"].map(str::to_owned).to_vec(),
-        });
+        assert_eq!(
+            repair(text).expect("repair"),
+            Repaired {
+                text: text.to_owned(),
+                changes: Vec::new(),
+                keys: ["a", "c", "d"].map(str::to_owned).to_vec(),
+            }
+        );
     }
 
     #[test]

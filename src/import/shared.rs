@@ -5,8 +5,10 @@ use serde_json::Value;
 use crate::error::Problem;
 use crate::import::front::Front;
 use crate::import::identity::missing;
+use crate::import::legacy::first_paragraph;
 use crate::import::skill_md::texts;
 use crate::import::text::Position;
+use crate::import::tree::Node;
 use crate::model::Skill;
 
 /// Model fields with the keys that they are written under.
@@ -39,15 +41,27 @@ pub(crate) fn places(front: &Front) -> Vec<(&'static str, Position)> {
 }
 
 /// Takes the description, which every format must have.
-pub(crate) fn description(front: &mut Front, problems: &mut Vec<Problem>) -> String {
-    front.prose("description").map_or_else(
-        || {
-            let message = "the skill needs a `description` that says what it does and when to use it";
-            problems.push(missing(front, "description", message));
-            String::new()
-        },
-        |written| written.text,
-    )
+///
+/// A description that was left out, or holds nothing, is a problem. One that was written as an empty text in quotes
+/// (catalog generators do that) is taken from the paragraph below the body's title, or else from the name, with a
+/// warning.
+pub(crate) fn description(front: &mut Front, body: &str, name: &str, problems: &mut Vec<Problem>) -> String {
+    let blank =
+        front.peek("description").and_then(|node| node.scalar()).is_some_and(|text| text.trim().is_empty());
+    let quoted = blank && !front.peek("description").is_some_and(Node::is_missing);
+    if let Some(written) = front.prose("description") {
+        return written.text;
+    }
+    if quoted && !name.is_empty() {
+        let message =
+            "the description is empty; the first paragraph of the body, or the name, stands in: write one";
+        front.warn("description_defaulted", "description", message);
+        let introduction = body.lines().take_while(|line| !line.starts_with("##"));
+        return first_paragraph(introduction).unwrap_or_else(|| name.to_owned());
+    }
+    let message = "the skill needs a `description` that says what it does and when to use it";
+    problems.push(missing(front, "description", message));
+    String::new()
 }
 
 /// Takes everything that is optional and read the same way in both formats; unknown fields end in the metadata.

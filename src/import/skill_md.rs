@@ -1,5 +1,6 @@
 //! SKILL.md: which of the three formats it is, and what all of them share.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -96,7 +97,8 @@ fn finish(mut draft: Draft, file: &FileContext<'_>) -> SkillReport {
         let problem = Problem::new("markup_in_description", "description", message);
         draft.warnings.push(placed(problem, &draft.places));
     }
-    let aliases_at = draft.places.iter().find(|(field, _)| *field == "aliases").map_or(Position::START, |place| place.1);
+    let aliases_at =
+        draft.places.iter().find(|(field, _)| *field == "aliases").map_or(Position::START, |place| place.1);
     draft.warnings.extend(shadowing_aliases(&entry.skill).map(|problem| aliases_at.mark(problem)));
     entry.source_text = Some(Arc::from(file.bytes));
     SkillReport { id, result: Ok(entry), warnings: draft.warnings, unavailable: Vec::new() }
@@ -105,7 +107,8 @@ fn finish(mut draft: Draft, file: &FileContext<'_>) -> SkillReport {
 /// One warning for each alias that is a whole device command, and so never reaches the skill.
 pub(crate) fn shadowing_aliases(skill: &Skill) -> impl Iterator<Item = Problem> + '_ {
     skill.aliases.iter().filter(|alias| exact_command(alias).is_some()).map(|alias| {
-        let message = "this alias is a device command of its own and never reaches the skill; use a longer phrase";
+        let message =
+            "this alias is a device command of its own and never reaches the skill; use a longer phrase";
         Problem::new("alias_shadows_builtin", alias, message)
     })
 }
@@ -142,5 +145,9 @@ fn base(field: &str) -> &str {
 
 /// SHA-256 in lower-case hexadecimal.
 pub(crate) fn hex_sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -55,11 +55,14 @@ pub(crate) fn prepare(bytes: &[u8]) -> Result<Prepared<'_>, Problem> {
     let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error.valid_up_to()))?;
     let (text, bom) = text.strip_prefix('\u{FEFF}').map_or((text, false), |rest| (rest, true));
     if text.trim().is_empty() {
-        return Err(Problem::new("empty_file", "", "the file is empty; write the skill, or delete the file").at(1, 1));
+        return Err(
+            Problem::new("empty_file", "", "the file is empty; write the skill, or delete the file").at(1, 1)
+        );
     }
     let text = unify_line_ends(text);
     if let Some(at) = text.bytes().position(|b| b == 0) {
-        let problem = Problem::new("control_character", "", "the file holds a NUL byte; save it as plain text");
+        let problem =
+            Problem::new("control_character", "", "the file holds a NUL byte; save it as plain text");
         return Err(Position::of(&text, at).mark(problem));
     }
     Ok(Prepared { text, bom })
@@ -108,7 +111,10 @@ mod tests {
         ];
         for (bytes, code, line, column) in cases {
             let problem = prepare(bytes).expect_err(code);
-            assert_eq!((problem.code.as_str(), problem.line, problem.column), (code, Some(line), Some(column)));
+            assert_eq!(
+                (problem.code.as_str(), problem.line, problem.column),
+                (code, Some(line), Some(column))
+            );
         }
     }
 

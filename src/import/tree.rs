@@ -209,7 +209,8 @@ impl Builder<'_> {
         let first = open.items.first().map_or(bytes(open.start).start, |node| node.span.start);
         let last = open.items.last().map_or(bytes(end).end, |node| node.span.end);
         let span = if open.flow { bytes(open.start).start..bytes(end).end } else { first..last };
-        let value = if open.mapping { Value::Mapping(pairs(open.items)) } else { Value::Sequence(open.items) };
+        let value =
+            if open.mapping { Value::Mapping(pairs(open.items)) } else { Value::Sequence(open.items) };
         self.place(Node { value, span, position: position(open.start) }, open.anchor);
     }
 
@@ -226,11 +227,15 @@ impl Builder<'_> {
 
     fn expand(&mut self, id: usize, span: Span) -> Result<(), Refusal> {
         let Some(node) = self.anchors.get(&id) else {
-            return Err(invalid(span, "the alias stands inside the value that it names; write the value out"));
+            return Err(invalid(
+                span,
+                "the alias stands inside the value that it names; write the value out",
+            ));
         };
         self.expanded = add(self.expanded, node.weight());
         if self.expanded.0 > YAML_ALIAS_EXPANSION_MAX || self.expanded.1 > YAML_ALIAS_BYTES_MAX {
-            let allowed = format!("at most {YAML_ALIAS_EXPANSION_MAX} values and {YAML_ALIAS_BYTES_MAX} bytes");
+            let allowed =
+                format!("at most {YAML_ALIAS_EXPANSION_MAX} values and {YAML_ALIAS_BYTES_MAX} bytes");
             return Err(budget(span, "the aliases expand to too much", allowed));
         }
         if self.stack.len() + node.depth() > YAML_DEPTH_MAX {
@@ -257,13 +262,15 @@ fn scalar_node(text: String, span: Span) -> Node {
 
 fn check_tag(tag: Option<&Tag>, span: Span) -> Result<(), Refusal> {
     let Some(tag) = tag else { return Ok(()) };
-    let plain = tag.original() == "!" || ["str", "int", "float", "bool", "null", "seq", "map", "timestamp"]
-        .iter()
-        .any(|name| tag.suffix_in_namespace("tag:yaml.org,2002:").as_deref() == Some(*name));
+    let plain = tag.original() == "!"
+        || ["str", "int", "float", "bool", "null", "seq", "map", "timestamp"]
+            .iter()
+            .any(|name| tag.suffix_in_namespace("tag:yaml.org,2002:").as_deref() == Some(*name));
     if plain {
         return Ok(());
     }
-    let message = "a tag that builds objects or has a meaning of its own is not read; remove it, or quote the text";
+    let message =
+        "a tag that builds objects or has a meaning of its own is not read; remove it, or quote the text";
     let problem = Problem::new("unsupported_yaml_tag", "", message).got(tag.original());
     Err(Refusal::Final(span.tag_span().map_or_else(|| position(span), position).mark(problem)))
 }
@@ -290,7 +297,8 @@ fn too_deep(span: Span) -> Refusal {
 }
 
 fn scan_refusal(error: &ScanError) -> Refusal {
-    let place = Position { line: saturate(error.marker().line()), column: saturate(error.marker().col() + 1) };
+    let place =
+        Position { line: saturate(error.marker().line()), column: saturate(error.marker().col() + 1) };
     if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
         let problem = Problem::new("yaml_budget_exceeded", "", "the values are nested too deep")
             .allowed(format!("at most {YAML_DEPTH_MAX} levels"));
@@ -324,10 +332,7 @@ mod tests {
     #[test]
     fn scalars_stay_source_text() {
         let text = "a: 1.10\nb: on\nc: 0x1F\nd: 2024-01-01\ne: !!int 007\nf: ~\n";
-        assert_eq!(
-            read(text),
-            r#"{"a":"1.10","b":"on","c":"0x1F","d":"2024-01-01","e":"007","f":"~"}"#
-        );
+        assert_eq!(read(text), r#"{"a":"1.10","b":"on","c":"0x1F","d":"2024-01-01","e":"007","f":"~"}"#);
     }
 
     #[test]
@@ -360,7 +365,9 @@ mod tests {
         let nested = |levels: usize| format!("{}x{}", "[".repeat(levels), "]".repeat(levels));
         assert!(parse(&nested(YAML_DEPTH_MAX)).is_ok());
         for levels in [YAML_DEPTH_MAX + 1, 10_000] {
-            assert!(matches!(parse(&nested(levels)), Err(Refusal::Final(p)) if p.code == "yaml_budget_exceeded"));
+            assert!(
+                matches!(parse(&nested(levels)), Err(Refusal::Final(p)) if p.code == "yaml_budget_exceeded")
+            );
         }
         let maps = (0..20).fold(String::new(), |text, n| format!("{text}{}k{n}:\n", " ".repeat(n)));
         assert!(matches!(parse(&maps), Err(Refusal::Final(p)) if p.code == "yaml_budget_exceeded"));
@@ -370,7 +377,9 @@ mod tests {
     fn ten_thousand_values_are_read_and_one_more_is_not() {
         let list = |items: usize| format!("[{}]", vec!["x"; items].join(","));
         assert!(parse(&list(YAML_NODES_MAX - 1)).is_ok());
-        assert!(matches!(parse(&list(YAML_NODES_MAX)), Err(Refusal::Final(p)) if p.code == "yaml_budget_exceeded"));
+        assert!(
+            matches!(parse(&list(YAML_NODES_MAX)), Err(Refusal::Final(p)) if p.code == "yaml_budget_exceeded")
+        );
     }
 
     #[test]

@@ -19,21 +19,26 @@ pub(crate) fn is_v2(front: &Front) -> bool {
 pub(crate) fn read(mut front: Front, body: &str, directory: &str, registry: &ToolRegistry) -> Draft {
     let mut problems = Vec::new();
     let identity = identity::touchpilot(&mut front, directory, &mut problems);
-    let description = description(&mut front, &mut problems);
+    let description = description(&mut front, body, &identity.name, &mut problems);
     let mut skill = Skill::new(identity.id, Kind::Knowledge, identity.name, description);
     match front.text("risk").map(|written| written.text) {
-        None => problems.push(missing(&front, "risk", "a Skills v2 file needs a `risk`: low, medium or high")),
+        None => {
+            problems.push(missing(&front, "risk", "a Skills v2 file needs a `risk`: low, medium or high"));
+        }
         Some(risk) => {
             skill.risk = Risk::from_name(&risk);
             if skill.risk.is_none() {
-                let problem = front.problem("invalid_risk", "risk", "the risk is none of the three; choose one");
+                let problem =
+                    front.problem("invalid_risk", "risk", "the risk is none of the three; choose one");
                 problems.push(problem.got(risk).allowed("low, medium or high"));
             }
         }
     }
-    let one_text = front.peek("allowed_tools").is_some_and(|node| node.scalar().is_some() && !node.is_missing());
+    let one_text =
+        front.peek("allowed_tools").is_some_and(|node| node.scalar().is_some() && !node.is_missing());
     if one_text {
-        let message = "one text stands where a list belongs; it was cut at commas and spaces: write it as a list";
+        let message =
+            "one text stands where a list belongs; it was cut at commas and spaces: write it as a list";
         front.warn("type_coerced", "allowed_tools", message);
     }
     match front.tools("allowed_tools") {

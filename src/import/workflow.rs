@@ -19,7 +19,7 @@ const VERSION: u64 = 1;
 pub(crate) fn is_workflow(value: &Value) -> bool {
     let has_tool = |step: &Value| step.get("tool").is_some_and(Value::is_string);
     value.get("kind").is_none()
-        && value.get("version").is_some_and(|version| version.is_number())
+        && value.get("version").is_some_and(Value::is_number)
         && value.get("steps").and_then(Value::as_array).is_some_and(|steps| steps.iter().any(has_tool))
 }
 
@@ -52,7 +52,8 @@ struct Reader<'r> {
 impl Reader<'_> {
     fn skill(&mut self, value: &Value) -> Skill {
         if value["version"].as_u64() != Some(VERSION) {
-            let problem = Problem::new("unsupported_version", "version", "this workflow version is not known");
+            let problem =
+                Problem::new("unsupported_version", "version", "this workflow version is not known");
             self.problems.push(problem.got(&value["version"]).allowed(VERSION.to_string()));
         }
         let id = self.required(value, "id");
@@ -91,7 +92,11 @@ impl Reader<'_> {
         let mut parameters = Vec::new();
         for (index, given) in items(value, "parameters").enumerate() {
             let Some(name) = text(given, "name") else {
-                let problem = Problem::new("missing_field", format!("/parameters/{index}/name"), "a parameter needs a name");
+                let problem = Problem::new(
+                    "missing_field",
+                    format!("/parameters/{index}/name"),
+                    "a parameter needs a name",
+                );
                 self.problems.push(problem);
                 continue;
             };
@@ -104,9 +109,16 @@ impl Reader<'_> {
         parameters
     }
 
-    fn step(&mut self, step: &Value, index: usize, parameters: &mut [Parameter], states: &mut Map<String, Value>) -> Option<Step> {
+    fn step(
+        &mut self,
+        step: &Value,
+        index: usize,
+        parameters: &mut [Parameter],
+        states: &mut Map<String, Value>,
+    ) -> Option<Step> {
         let Some(tool) = text(step, "tool") else {
-            let problem = Problem::new("missing_field", format!("/steps/{index}/tool"), "a step needs a tool");
+            let problem =
+                Problem::new("missing_field", format!("/steps/{index}/tool"), "a step needs a tool");
             self.problems.push(problem);
             return None;
         };
@@ -153,9 +165,18 @@ impl Reader<'_> {
 
     fn unknown(&mut self, value: &Value) {
         const KNOWN: [&str; 8] = [
-            "version", "id", "title", "description", "parameters", "steps", "skill_scope", "expected_foreground_package",
+            "version",
+            "id",
+            "title",
+            "description",
+            "parameters",
+            "steps",
+            "skill_scope",
+            "expected_foreground_package",
         ];
-        for key in value.as_object().into_iter().flat_map(Map::keys).filter(|key| !KNOWN.contains(&key.as_str())) {
+        for key in
+            value.as_object().into_iter().flat_map(Map::keys).filter(|key| !KNOWN.contains(&key.as_str()))
+        {
             let message = "a workflow has no such field; it was left out";
             self.warnings.push(Problem::new("unknown_field", key, message));
         }
@@ -186,7 +207,9 @@ fn placeholder(text: &str) -> Option<&str> {
 fn exact(text: &str, wanted: Option<&str>) -> Option<Value> {
     match wanted? {
         "integer" => text.parse::<i64>().ok().filter(|n| n.to_string() == text).map(Value::from),
-        "number" => text.parse::<f64>().ok().filter(|n| n.is_finite()).and_then(|_| serde_json::from_str(text).ok()),
+        "number" => {
+            text.parse::<f64>().ok().filter(|n| n.is_finite()).and_then(|_| serde_json::from_str(text).ok())
+        }
         "boolean" => text.parse::<bool>().ok().map(Value::from),
         _ => None,
     }
@@ -234,7 +257,9 @@ fn escape(text: &str, parameters: &[Parameter]) -> String {
 fn criteria(state: &Value) -> Vec<String> {
     let shown = items(state, "screen_text_contains").filter_map(Value::as_str);
     let mut criteria: Vec<String> = Vec::new();
-    criteria.extend(text(state, "package_name").map(|package| format!("The app in the foreground is {package}.")));
+    criteria.extend(
+        text(state, "package_name").map(|package| format!("The app in the foreground is {package}.")),
+    );
     criteria.extend(text(state, "window_title").map(|title| format!("The window is called \"{title}\".")));
     criteria.extend(shown.map(|text| format!("The screen shows \"{text}\".")));
     criteria
@@ -270,11 +295,20 @@ mod tests {
     fn a_workflow_becomes_a_flow_template() {
         let report = read(&workflow(), &ToolRegistry::builtin());
         let skill = report.result.expect("workflow").skill;
-        assert_eq!(skill.steps[0].args_template, *json!({"stable_ms": 1000, "timeout_ms": "{ms}"}).as_object().expect("map"));
+        assert_eq!(
+            skill.steps[0].args_template,
+            *json!({"stable_ms": 1000, "timeout_ms": "{ms}"}).as_object().expect("map")
+        );
         assert_eq!(skill.steps[1].args_template["text"], "Hi {who}, {{no}} {{");
-        assert_eq!((skill.parameters[0].kind, skill.parameters[0].default.clone()), (ParameterType::Integer, Some(json!(500))));
+        assert_eq!(
+            (skill.parameters[0].kind, skill.parameters[0].default.clone()),
+            (ParameterType::Integer, Some(json!(500)))
+        );
         assert!(!skill.parameters[0].required && skill.parameters[1].required);
-        assert_eq!(skill.allowed_tools.as_deref(), Some(&["wait_for_idle".to_owned(), "type_text".to_owned()][..]));
+        assert_eq!(
+            skill.allowed_tools.as_deref(),
+            Some(&["wait_for_idle".to_owned(), "type_text".to_owned()][..])
+        );
         assert_eq!(skill.success_criteria, ["The screen shows \"Hi\"."]);
         assert_eq!(skill.risk, Some(Risk::High));
         assert_eq!(skill.apps[0].package, "com.android.settings");

@@ -76,7 +76,8 @@ pub fn export(
     let folder = fs::canonicalize(folder)?;
     let ids: HashSet<&str> = entries.iter().map(|entry| entry.skill.id.as_str()).collect();
     let line = |entry: &Entry| {
-        let mut line = ExportLine { id: entry.skill.id.clone(), path: None, lost: Vec::new(), problems: Vec::new() };
+        let mut line =
+            ExportLine { id: entry.skill.id.clone(), path: None, lost: Vec::new(), problems: Vec::new() };
         match write_entry(entry, format, &folder, &ids, registry) {
             Ok((path, lost)) => {
                 line.path = Some(path);
@@ -103,7 +104,9 @@ fn write_entry(
     let mut exported: Exported = match format {
         ExportFormat::Json => json(skill),
         ExportFormat::SkillsV2 => again(Format::SkillsV2).unwrap_or_else(|| skill_md_v2(skill, registry))?,
-        ExportFormat::AgentSkills => again(Format::AgentSkills).unwrap_or_else(|| agent_skill_md(skill, registry))?,
+        ExportFormat::AgentSkills => {
+            again(Format::AgentSkills).unwrap_or_else(|| agent_skill_md(skill, registry))?
+        }
     };
     let name = place(&skill.id, ids);
     if format == ExportFormat::Json {
@@ -143,11 +146,15 @@ fn put(folder: &Path, path: &str, bytes: &[u8]) -> Result<(), Box<Problem>> {
         at.push(name);
         let is_link = fs::symlink_metadata(&at).is_ok_and(|metadata| metadata.is_symlink());
         if is_link {
-            return Err(unsafe_path("a symbolic link stands in the way; remove it, or export into another folder"));
+            return Err(unsafe_path(
+                "a symbolic link stands in the way; remove it, or export into another folder",
+            ));
         }
         if parts.peek().is_some() {
             match fs::create_dir(&at) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(path, &error)),
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(failed(path, &error));
+                }
                 _ => {}
             }
         }
@@ -156,7 +163,8 @@ fn put(folder: &Path, path: &str, bytes: &[u8]) -> Result<(), Box<Problem>> {
         Ok(mut file) => file.write_all(bytes).map_err(|error| failed(path, &error)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let same = fs::read(&at).is_ok_and(|found| found == bytes);
-            let message = "another file is there and was left alone; remove it, or export into another folder";
+            let message =
+                "another file is there and was left alone; remove it, or export into another folder";
             if same { Ok(()) } else { Err(Box::new(Problem::new("file_exists", path, message))) }
         }
         Err(error) => Err(failed(path, &error)),
@@ -183,7 +191,8 @@ mod tests {
     fn ids_with_parts_go_into_folders_and_are_never_hidden_in_another_skill() {
         let folder = tempfile::tempdir().expect("folder");
         let entries = [skill("a"), skill("a/b"), skill("c/d")];
-        let report = export(&entries, ExportFormat::AgentSkills, folder.path(), &ToolRegistry::builtin()).expect("export");
+        let report = export(&entries, ExportFormat::AgentSkills, folder.path(), &ToolRegistry::builtin())
+            .expect("export");
         let paths: Vec<_> = report.skills.iter().filter_map(|line| line.path.as_deref()).collect();
         assert_eq!(paths, ["a/SKILL.md", "a.b/SKILL.md", "c/d/SKILL.md"]);
     }
@@ -218,7 +227,8 @@ mod tests {
         let outside = tempfile::tempdir().expect("outside");
         std::os::unix::fs::symlink(outside.path(), folder.path().join("a")).expect("link");
         let report =
-            export(&[skill("a")], ExportFormat::AgentSkills, folder.path(), &ToolRegistry::builtin()).expect("export");
+            export(&[skill("a")], ExportFormat::AgentSkills, folder.path(), &ToolRegistry::builtin())
+                .expect("export");
         assert_eq!(report.skills[0].problems[0].code, "unsafe_path");
         assert!(fs::read_dir(outside.path()).expect("folder").next().is_none());
     }

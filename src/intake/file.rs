@@ -17,7 +17,12 @@ use crate::tools::ToolRegistry;
 /// Reads a file into its report; `None` for a JSON file that is no skill after all.
 ///
 /// `keep_bytes` is false where only the report counts: the texts around the skills are then dropped at once.
-pub(crate) fn read(found: &Found, root: &Path, registry: &ToolRegistry, keep_bytes: bool) -> Option<FileReport> {
+pub(crate) fn read(
+    found: &Found,
+    root: &Path,
+    registry: &ToolRegistry,
+    keep_bytes: bool,
+) -> Option<FileReport> {
     let mut report = match found.shape {
         Shape::Markdown => markdown(found, root, registry),
         Shape::Json | Shape::JsonLines => json(found, registry),

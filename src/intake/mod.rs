@@ -81,7 +81,11 @@ pub fn import_paths(
         let plan = plan(existing, roots, &mirror_options(options));
         answer = report(plan.outcomes, refused);
         if options.full {
-            let skills = plan.entries.iter().map(|entry| (entry.skill.id.as_str(), &entry.skill)).collect::<HashMap<_, _>>();
+            let skills = plan
+                .entries
+                .iter()
+                .map(|entry| (entry.skill.id.as_str(), &entry.skill))
+                .collect::<HashMap<_, _>>();
             for line in answer.skills.iter_mut().filter(|line| line.is_published()) {
                 line.skill = line.id.as_deref().and_then(|id| skills.get(id)).map(|skill| (*skill).clone());
             }
@@ -190,7 +194,7 @@ fn find(path: &Path) -> Result<(PathBuf, String, Search), Box<Problem>> {
 fn shape_by_name(name: &str) -> Option<Shape> {
     match walk::shape_in_folder(name) {
         Some(Shape::MaybeWorkflow) => Some(Shape::Json),
-        None if name.ends_with(".jsonl") => Some(Shape::JsonLines),
+        None if walk::has_extension(name, "jsonl") => Some(Shape::JsonLines),
         shape => shape,
     }
 }

@@ -122,7 +122,8 @@ impl From<SkillOutcome> for ReportLine {
 pub fn full_json(skill: &Skill) -> serde_json::Result<Value> {
     let mut value = serde_json::to_value(skill)?;
     if let Value::Object(members) = &mut value {
-        let lists = ["tags", "aliases", "examples", "apps", "preapproved_tools", "success_criteria", "resources"];
+        let lists =
+            ["tags", "aliases", "examples", "apps", "preapproved_tools", "success_criteria", "resources"];
         let flow = ["parameters", "steps"].into_iter().filter(|_| skill.kind == Kind::FlowTemplate);
         for list in lists.into_iter().chain(flow) {
             members.entry(list).or_insert_with(|| Value::Array(Vec::new()));

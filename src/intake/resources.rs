@@ -30,7 +30,8 @@ pub(crate) fn read(skill: &Path, root: &Path) -> Result<Read, Box<Problem>> {
     let mut read = Read { files: Vec::with_capacity(list.files.len()), skipped: list.skipped };
     let mut left = RESOURCES_BYTES_MAX as u64;
     for file in list.files {
-        let bytes = fs::File::open(&file.real).and_then(|open| super::file::read_at_most(open, file.bytes, left));
+        let bytes =
+            fs::File::open(&file.real).and_then(|open| super::file::read_at_most(open, file.bytes, left));
         match bytes {
             Ok(bytes) if bytes.len() as u64 > left => return Err(too_large()),
             Ok(bytes) => {

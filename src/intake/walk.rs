@@ -62,9 +62,14 @@ pub(crate) fn shape_in_folder(name: &str) -> Option<Shape> {
         "SKILL.md" => Some(Shape::Markdown),
         _ if name.ends_with(".skill.json") => Some(Shape::Json),
         _ if name.ends_with(".skill.jsonl") => Some(Shape::JsonLines),
-        _ if name.ends_with(".json") => Some(Shape::MaybeWorkflow),
+        _ if has_extension(name, "json") => Some(Shape::MaybeWorkflow),
         _ => None,
     }
+}
+
+/// Whether a file name has exactly this extension.
+pub(crate) fn has_extension(name: &str, extension: &str) -> bool {
+    Path::new(name).extension().is_some_and(|found| found == extension)
 }
 
 /// Searches a folder whose real path is `root`.
@@ -124,8 +129,11 @@ impl<'r> Walker<'r> {
             self.link(&folder, &name);
         }
         if let Some((path, count)) = self.too_deep.take() {
-            let message = format!("{count} folders lie deeper than the limit and were not searched; import them by name");
-            let problem = Problem::new("folder_too_deep", "", message).allowed(format!("{FOLDER_DEPTH_MAX} levels"));
+            let message = format!(
+                "{count} folders lie deeper than the limit and were not searched; import them by name"
+            );
+            let problem =
+                Problem::new("folder_too_deep", "", message).allowed(format!("{FOLDER_DEPTH_MAX} levels"));
             self.search.refused.push((path, problem));
         }
     }
@@ -172,7 +180,8 @@ impl<'r> Walker<'r> {
                 let path = below(&folder.path, &entry.file_name().to_string_lossy());
                 let shown = entry.file_name().to_string_lossy().ends_with(".json");
                 if kind.is_dir() || shown {
-                    let problem = Problem::new("path_not_utf8", "", "the name is not UTF-8; rename the file or folder");
+                    let problem =
+                        Problem::new("path_not_utf8", "", "the name is not UTF-8; rename the file or folder");
                     self.search.refused.push((path, problem));
                 }
                 continue;
@@ -249,7 +258,8 @@ impl<'r> Walker<'r> {
         if self.search.complete {
             self.search.complete = false;
             let message = "the folder holds too many files and was not searched to its end; import its parts";
-            let problem = Problem::new("too_many_files", "", message).allowed(format!("at most {IMPORT_FILES_MAX}"));
+            let problem =
+                Problem::new("too_many_files", "", message).allowed(format!("at most {IMPORT_FILES_MAX}"));
             self.search.refused.push((String::new(), problem));
         }
     }
@@ -257,12 +267,20 @@ impl<'r> Walker<'r> {
 
 /// The problem for what the operating system refuses.
 pub(crate) fn unreadable(error: &std::io::Error) -> Problem {
-    Problem::new("unreadable", "", format!("it cannot be read: {error}; check that it exists and is yours to read"))
+    Problem::new(
+        "unreadable",
+        "",
+        format!("it cannot be read: {error}; check that it exists and is yours to read"),
+    )
 }
 
 /// The problem for a pipe, a device or a socket under the name of a skill.
 pub(crate) fn not_a_file() -> Problem {
-    Problem::new("not_a_file", "", "it is no regular file (a pipe, a device or a socket); put a file in its place")
+    Problem::new(
+        "not_a_file",
+        "",
+        "it is no regular file (a pipe, a device or a socket); put a file in its place",
+    )
 }
 
 /// The name of a folder, for ids.

@@ -10,7 +10,8 @@ use crate::check;
 #[test]
 fn every_front_matter_case_agrees() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/front-matter");
-    let mut cases: Vec<_> = fs::read_dir(folder).expect("cases").map(|case| case.expect("case").path()).collect();
+    let mut cases: Vec<_> =
+        fs::read_dir(folder).expect("cases").map(|case| case.expect("case").path()).collect();
     cases.sort();
     assert!(cases.len() >= 45);
     let wrong: Vec<String> = cases.iter().flat_map(|case| disagreements(case)).collect();
@@ -32,9 +33,16 @@ fn disagreements(case: &Path) -> Vec<String> {
     }
     let report = serde_json::to_value(check(&[temporary.path()])).expect("report");
     let path = format!("{directory}/SKILL.md");
-    let mine: Vec<&Value> = report["skills"].as_array().expect("skills").iter().filter(|s| s["path"] == path.as_str()).collect();
-    let mut wrong = if mine.len() == 1 { compare(&expected, mine[0], &report) } else { vec![format!("{} lines", mine.len())] };
-    wrong.iter_mut().for_each(|what| what.insert_str(0, &format!("{}: ", case.file_name().expect("name").to_string_lossy())));
+    let mine: Vec<&Value> =
+        report["skills"].as_array().expect("skills").iter().filter(|s| s["path"] == path.as_str()).collect();
+    let mut wrong = if mine.len() == 1 {
+        compare(&expected, mine[0], &report)
+    } else {
+        vec![format!("{} lines", mine.len())]
+    };
+    for what in &mut wrong {
+        what.insert_str(0, &format!("{}: ", case.file_name().expect("name").to_string_lossy()));
+    }
     wrong
 }
 
@@ -75,9 +83,13 @@ fn compare_field(expected: &Value, field: &str, value: &Value, skill: &Value) ->
         other => other,
     };
     let have = &skill[key];
-    let words = |value: &Value| value.as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let words =
+        |value: &Value| value.as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
     let equal = match key {
-        "content" => have.as_str().unwrap_or_default().trim_matches('\n') == value.as_str().unwrap_or_default().trim_matches('\n'),
+        "content" => {
+            have.as_str().unwrap_or_default().trim_matches('\n')
+                == value.as_str().unwrap_or_default().trim_matches('\n')
+        }
         "description" => words(have) == words(value),
         "metadata" => value.as_object().expect("map").iter().all(|(name, value)| &have[name] == value),
         _ => have == value,
@@ -87,8 +99,16 @@ fn compare_field(expected: &Value, field: &str, value: &Value, skill: &Value) ->
 
 /// `code:field` of every warning of the report.
 fn codes(report: &Value) -> Vec<String> {
-    let warnings = report["skills"].as_array().expect("skills").iter().flat_map(|s| s["warnings"].as_array().expect("warnings"));
-    warnings.map(|w| format!("{}:{}", w["code"].as_str().unwrap_or_default(), w["field"].as_str().unwrap_or_default())).collect()
+    let warnings = report["skills"]
+        .as_array()
+        .expect("skills")
+        .iter()
+        .flat_map(|s| s["warnings"].as_array().expect("warnings"));
+    warnings
+        .map(|w| {
+            format!("{}:{}", w["code"].as_str().unwrap_or_default(), w["field"].as_str().unwrap_or_default())
+        })
+        .collect()
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -7,36 +7,48 @@ use crate::{agent, check, lines, write};
 #[test]
 fn a_folder_is_searched_down_to_its_skills_and_no_further() {
     let folder = tempfile::tempdir().expect("folder");
-    write(folder.path(), &[
-        ("a/SKILL.md", &agent("a", "One.")),
-        ("a/assets/SKILL.md", &agent("inner", "No skill.")),
-        (".claude/skills/b/SKILL.md", &agent("b", "Two.")),
-        ("node_modules/c/SKILL.md", &agent("c", "No.")),
-        (".git/d/SKILL.md", &agent("d", "No.")),
-        ("e/skill.md", &agent("e", "No.")),
-        ("f.skill.json", r#"[{"id":"f","kind":"knowledge","name":"F","description":"Four.","content":"x"}]"#),
-        ("package.json", r#"{"version":1}"#),
-    ]);
-    assert_eq!(lines(&check(&[folder.path()])), [
-        ".claude/skills/b/SKILL.md b added",
-        "a/SKILL.md a added",
-        "f.skill.json f added",
-    ]);
+    write(
+        folder.path(),
+        &[
+            ("a/SKILL.md", &agent("a", "One.")),
+            ("a/assets/SKILL.md", &agent("inner", "No skill.")),
+            (".claude/skills/b/SKILL.md", &agent("b", "Two.")),
+            ("node_modules/c/SKILL.md", &agent("c", "No.")),
+            (".git/d/SKILL.md", &agent("d", "No.")),
+            ("e/skill.md", &agent("e", "No.")),
+            (
+                "f.skill.json",
+                r#"[{"id":"f","kind":"knowledge","name":"F","description":"Four.","content":"x"}]"#,
+            ),
+            ("package.json", r#"{"version":1}"#),
+        ],
+    );
+    assert_eq!(
+        lines(&check(&[folder.path()])),
+        [".claude/skills/b/SKILL.md b added", "a/SKILL.md a added", "f.skill.json f added",]
+    );
 }
 
 #[test]
 fn files_beside_a_skill_are_kept_with_digest_and_type() {
     let folder = tempfile::tempdir().expect("folder");
-    write(folder.path(), &[
-        ("a/SKILL.md", &agent("a", "One.")),
-        ("a/references/more.md", "# More\n"),
-        ("a/scripts/run.sh", "echo\n"),
-        ("a/.env", "SECRET=1\n"),
-    ]);
+    write(
+        folder.path(),
+        &[
+            ("a/SKILL.md", &agent("a", "One.")),
+            ("a/references/more.md", "# More\n"),
+            ("a/scripts/run.sh", "echo\n"),
+            ("a/.env", "SECRET=1\n"),
+        ],
+    );
     let report = check(&[folder.path()]);
     let skill = report.skills[0].skill.as_ref().expect("skill");
-    let seen: Vec<_> = skill.resources.iter().map(|r| (r.path.as_str(), r.media_type.as_str(), r.bytes)).collect();
-    assert_eq!(seen, [("references/more.md", "text/markdown", 7), ("scripts/run.sh", "text/x-shellscript", 5)]);
+    let seen: Vec<_> =
+        skill.resources.iter().map(|r| (r.path.as_str(), r.media_type.as_str(), r.bytes)).collect();
+    assert_eq!(
+        seen,
+        [("references/more.md", "text/markdown", 7), ("scripts/run.sh", "text/x-shellscript", 5)]
+    );
     assert_eq!(skill.resources[1].sha256.len(), 64);
 }
 
@@ -56,11 +68,37 @@ fn too_much_beside_a_skill_is_refused_with_the_limit() {
 fn a_file_named_itself_is_a_root_and_other_names_are_refused() {
     let folder = tempfile::tempdir().expect("folder");
     write(folder.path(), &[("a/SKILL.md", &agent("a", "One.")), ("a/skill.md", "x"), ("notes.txt", "x")]);
-    let report = check(&[&folder.path().join("a/SKILL.md"), &folder.path().join("notes.txt"), &folder.path().join("gone")]);
-    let outcomes: Vec<_> = report.skills.iter().map(|line| line.error.as_ref().map(|error| error.code.clone())).collect();
+    let report = check(&[
+        &folder.path().join("a/SKILL.md"),
+        &folder.path().join("notes.txt"),
+        &folder.path().join("gone"),
+    ]);
+    let outcomes: Vec<_> =
+        report.skills.iter().map(|line| line.error.as_ref().map(|error| error.code.clone())).collect();
     assert_eq!(outcomes, [Some("unknown_format".to_owned()), Some("unreadable".to_owned()), None]);
     assert_eq!(report.skills[2].path, "SKILL.md");
     assert_eq!(report.counts.rejected, 2);
+}
+
+#[test]
+fn an_empty_text_is_no_reason_to_lose_a_skill_but_no_text_is() {
+    let folder = tempfile::tempdir().expect("folder");
+    let file =
+        |description: &str, body: &str| format!("---\nname: A\ndescription: {description}\n---\n{body}");
+    write(
+        folder.path(),
+        &[
+            ("1/SKILL.md", &file("\"\"", "# A\n\nOpens\nthings.\n\n## More\nNo.\n")),
+            ("2/SKILL.md", &file("''", "# A\n\n## More\nNo.\n")),
+            ("3/SKILL.md", &file("~", "# A\n\nOpens things.\n")),
+        ],
+    );
+    let report = check(&[folder.path()]);
+    let described: Vec<_> =
+        report.skills.iter().map(|line| line.skill.as_ref().map(|s| s.description.as_str())).collect();
+    assert_eq!(described, [Some("Opens things."), Some("A"), None]);
+    assert!(report.skills[0].warnings.iter().any(|warning| warning.code == "description_defaulted"));
+    assert_eq!(report.skills[2].error.as_ref().expect("error").code, "missing_description");
 }
 
 #[test]
@@ -95,14 +133,18 @@ mod unix {
         symlink(outside.path().join("o/SKILL.md"), folder.path().join("file/SKILL.md")).expect("link");
         let report = check(&[folder.path()]);
         assert_eq!(lines(&report), ["file/SKILL.md - rejected", "out - rejected", "real/a/SKILL.md a added"]);
-        let codes: Vec<_> = report.skills.iter().filter_map(|line| Some(line.error.as_ref()?.code.clone())).collect();
+        let codes: Vec<_> =
+            report.skills.iter().filter_map(|line| Some(line.error.as_ref()?.code.clone())).collect();
         assert_eq!(codes, ["symlink_outside_root", "symlink_outside_root"]);
     }
 
     #[test]
     fn pipes_huge_and_unreadable_files_are_errors_of_their_own() {
         let folder = tempfile::tempdir().expect("folder");
-        write(folder.path(), &[("good/SKILL.md", &agent("good", "Good.")), ("huge/x", ""), ("pipe/x", ""), ("deep/x", "")]);
+        write(
+            folder.path(),
+            &[("good/SKILL.md", &agent("good", "Good.")), ("huge/x", ""), ("pipe/x", ""), ("deep/x", "")],
+        );
         let huge = fs::File::create(folder.path().join("huge/SKILL.md")).expect("file");
         huge.set_len(1 << 30).expect("sparse");
         let sparse = fs::File::create(folder.path().join("sparse.skill.json")).expect("file");
@@ -110,7 +152,10 @@ mod unix {
         let pipe = folder.path().join("pipe/SKILL.md");
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).expect("pipe");
-        write(folder.path(), &[("deep/SKILL.md", &format!("---\nname: deep\ndescription: {}\n---\n", "[".repeat(10_000)))]);
+        write(
+            folder.path(),
+            &[("deep/SKILL.md", &format!("---\nname: deep\ndescription: {}\n---\n", "[".repeat(10_000)))],
+        );
         let start = Instant::now();
         let report = check(&[folder.path()]);
         assert!(start.elapsed() < Duration::from_secs(5));
@@ -120,12 +165,15 @@ mod unix {
             .map(|line| format!("{} {}", line.path, line.error.as_ref().map_or("fine", |error| &error.code)))
             .collect();
         codes.sort();
-        assert_eq!(codes, [
-            "deep/SKILL.md yaml_budget_exceeded",
-            "good/SKILL.md fine",
-            "huge/SKILL.md too_large",
-            "pipe/SKILL.md not_a_file",
-            "sparse.skill.json json_invalid",
-        ]);
+        assert_eq!(
+            codes,
+            [
+                "deep/SKILL.md yaml_budget_exceeded",
+                "good/SKILL.md fine",
+                "huge/SKILL.md too_large",
+                "pipe/SKILL.md not_a_file",
+                "sparse.skill.json json_invalid",
+            ]
+        );
     }
 }

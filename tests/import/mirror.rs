@@ -35,20 +35,28 @@ fn ids(plan: &Plan) -> Vec<&str> {
 
 #[test]
 fn a_second_import_tells_what_became_of_every_skill() {
-    let first = mirror(&[], vec![root("/r", &[
-        ("a/SKILL.md", agent("a", "A.")),
-        ("b/SKILL.md", agent("b", "B.")),
-        ("c/SKILL.md", agent("c", "C.")),
-    ])]);
+    let first = mirror(
+        &[],
+        vec![root(
+            "/r",
+            &[
+                ("a/SKILL.md", agent("a", "A.")),
+                ("b/SKILL.md", agent("b", "B.")),
+                ("c/SKILL.md", agent("c", "C.")),
+            ],
+        )],
+    );
     assert!(first.changed);
-    let files = [("a/SKILL.md", agent("a", "A.")), ("b/SKILL.md", agent("b", "New.")), ("d/SKILL.md", agent("d", "D."))];
+    let files = [
+        ("a/SKILL.md", agent("a", "A.")),
+        ("b/SKILL.md", agent("b", "New.")),
+        ("d/SKILL.md", agent("d", "D.")),
+    ];
     let second = mirror(&first.entries, vec![root("/r", &files)]);
-    assert_eq!(lines(&second), [
-        "a/SKILL.md a unchanged",
-        "b/SKILL.md b changed",
-        "d/SKILL.md d added",
-        "c/SKILL.md c removed",
-    ]);
+    assert_eq!(
+        lines(&second),
+        ["a/SKILL.md a unchanged", "b/SKILL.md b changed", "d/SKILL.md d added", "c/SKILL.md c removed",]
+    );
     let third = mirror(&second.entries, vec![root("/r", &files)]);
     assert!(!third.changed);
     assert_eq!(third.entries, second.entries);
@@ -56,7 +64,10 @@ fn a_second_import_tells_what_became_of_every_skill() {
 
 #[test]
 fn what_vanished_stays_when_asked_for_unread_or_cut_short() {
-    let first = mirror(&[], vec![root("/r", &[("a/x/SKILL.md", agent("x", "X.")), ("b/SKILL.md", agent("b", "B."))])]);
+    let first = mirror(
+        &[],
+        vec![root("/r", &[("a/x/SKILL.md", agent("x", "X.")), ("b/SKILL.md", agent("b", "B."))])],
+    );
     let mut keep = MirrorOptions::default();
     keep.keep = true;
     assert_eq!(ids(&plan(first.entries.clone(), vec![root("/r", &[])], &keep)), ["b", "x"]);
@@ -87,19 +98,25 @@ fn the_later_path_is_qualified_and_keeps_its_id_for_ever() {
         ("third/wifi/SKILL.md", agent("wifi", "Lower.")),
     ];
     let first = mirror(&[], vec![root("/r", &wifi)]);
-    assert_eq!(lines(&first), [
-        "WiFi/SKILL.md wifi added",
-        "other/wifi/SKILL.md other/wifi added",
-        "third/wifi/SKILL.md third/wifi added",
-    ]);
-    let warned = |o: &repertoire::import::SkillOutcome| o.warnings.iter().any(|w| w.code == "duplicate_id" && w.field == "wifi");
+    assert_eq!(
+        lines(&first),
+        [
+            "WiFi/SKILL.md wifi added",
+            "other/wifi/SKILL.md other/wifi added",
+            "third/wifi/SKILL.md third/wifi added",
+        ]
+    );
+    let warned = |o: &repertoire::import::SkillOutcome| {
+        o.warnings.iter().any(|w| w.code == "duplicate_id" && w.field == "wifi")
+    };
     assert!(!warned(&first.outcomes[0]) && warned(&first.outcomes[1]));
     let second = mirror(&first.entries, vec![root("/r", &wifi[1..])]);
     assert_eq!(ids(&second), ["other/wifi", "third/wifi"]);
     let earlier = [("a/wifi/SKILL.md", agent("wifi", "Earlier.")), wifi[1].clone()];
     let third = mirror(&second.entries, vec![root("/r", &earlier)]);
     assert_eq!(ids(&third), ["other/wifi", "wifi"]);
-    let fourth = mirror(&third.entries, vec![root("/r", &[("Z/SKILL.md", agent("wifi", "Z.")), earlier[0].clone()])]);
+    let fourth =
+        mirror(&third.entries, vec![root("/r", &[("Z/SKILL.md", agent("wifi", "Z.")), earlier[0].clone()])]);
     assert_eq!(lines(&fourth)[..2], ["Z/SKILL.md z/wifi added", "a/wifi/SKILL.md wifi unchanged"]);
 }
 
@@ -108,7 +125,10 @@ fn identical_skills_fold_into_the_first() {
     let files = [("code/SKILL.md", agent("code", "Same.")), ("mirror/code/SKILL.md", agent("code", "Same."))];
     let plan = mirror(&[], vec![root("/r", &files)]);
     assert_eq!(ids(&plan), ["code"]);
-    assert_eq!((plan.outcomes[1].outcome, plan.outcomes[1].folded_into.as_deref()), (Outcome::Unchanged, Some("code/SKILL.md")));
+    assert_eq!(
+        (plan.outcomes[1].outcome, plan.outcomes[1].folded_into.as_deref()),
+        (Outcome::Unchanged, Some("code/SKILL.md"))
+    );
     let moved = mirror(&plan.entries, vec![root("/r", &files[1..])]);
     assert_eq!(lines(&moved), ["mirror/code/SKILL.md code unchanged"]);
     assert!(moved.changed);
@@ -119,10 +139,13 @@ fn the_root_that_came_first_wins_whatever_is_imported_later() {
     let first = mirror(&[], vec![root("/one", &[("wifi/SKILL.md", agent("wifi", "One."))])]);
     let second = mirror(&first.entries, vec![root("/two", &[("wifi/SKILL.md", agent("wifi", "Two."))])]);
     assert_eq!(ids(&second), ["wifi", "wifi/wifi"]);
-    let again = mirror(&second.entries, vec![
-        root("/two", &[("wifi/SKILL.md", agent("wifi", "Two, changed."))]),
-        root("/one", &[("wifi/SKILL.md", agent("wifi", "One."))]),
-    ]);
+    let again = mirror(
+        &second.entries,
+        vec![
+            root("/two", &[("wifi/SKILL.md", agent("wifi", "Two, changed."))]),
+            root("/one", &[("wifi/SKILL.md", agent("wifi", "One."))]),
+        ],
+    );
     assert_eq!(lines(&again), ["wifi/SKILL.md wifi/wifi changed", "wifi/SKILL.md wifi unchanged"]);
 }
 
@@ -131,7 +154,8 @@ fn a_file_imported_by_name_updates_the_skill_of_its_folder() {
     let first = mirror(&[], vec![root("/r", &[("a/SKILL.md", agent("a", "A."))])]);
     let mut file = root("/r/a/SKILL.md", &[]);
     let text = agent("a", "Newer.");
-    file.files = vec![read_skill_file(&FileContext::new("SKILL.md", "a", text.as_bytes()), &ToolRegistry::builtin())];
+    file.files =
+        vec![read_skill_file(&FileContext::new("SKILL.md", "a", text.as_bytes()), &ToolRegistry::builtin())];
     let second = mirror(&first.entries, vec![file]);
     assert_eq!(lines(&second), ["SKILL.md a changed"]);
     assert_eq!(second.entries[0].origin, Some(Origin::new("/r", "a/SKILL.md")));
