@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use repertoire::limits::MCP_LINE_BYTES_MAX;
+use repertoire::mcp::{self, Server, ServerOptions};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 
 use crate::support::{Wire, filled};
 
@@ -198,4 +200,30 @@ async fn requests_before_the_end_of_the_input_are_answered() {
     wire.write(lines.trim_end().as_bytes()).await;
     let rest = wire.end().await;
     assert_eq!(rest.lines().count(), 20, "{rest}");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_not_read_from_without_end() {
+    let (_folder, catalog) = filled();
+    let mut wire = Wire::initialized(&catalog, "2025-11-25").await;
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "get_skill", "arguments": {"id": "xhs-search"}}});
+    let lines = format!("{request}\n").repeat(20_000);
+    assert!(
+        !wire.takes(lines.as_bytes(), Duration::from_secs(2)).await,
+        "20,000 answers were kept for nobody"
+    );
+}
+
+#[tokio::test]
+async fn a_closed_output_ends_the_server_while_its_input_is_still_open() {
+    let (_folder, catalog) = filled();
+    let (mut requests, input) = tokio::io::duplex(1024);
+    let (answers, output) = tokio::io::duplex(1024);
+    let served = tokio::spawn(mcp::serve(Server::new(&catalog, ServerOptions::default()), input, output));
+    drop(answers);
+    let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    requests.write_all(line).await.expect("writes");
+    let ended = tokio::time::timeout(Duration::from_secs(5), served).await.expect("ends by itself");
+    ended.expect("no panic").expect("a client that left is no failure");
 }
