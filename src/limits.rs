@@ -100,7 +100,7 @@ pub const LAYER_SKILLS_MAX: usize = 16_000_000;
 /// Longest text of a lookup, search or match request; the rest is ignored.
 pub const QUERY_BYTES_MAX: usize = 4 * 1024;
 /// Most different terms of a search; those after them are ignored.
-pub const QUERY_TERMS_MAX: usize = 128;
+pub const QUERY_TERMS_MAX: usize = 512;
 /// Largest `CURRENT`.
 pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Most tools in a registry.
@@ -165,3 +165,5 @@ pub const PATTERNS_CACHED_MAX: usize = 256;
 pub const SCHEMA_DEPTH_MAX: usize = 32;
 /// Most problems that one check against a schema reports.
 pub const SCHEMA_PROBLEMS_MAX: usize = 256;
+/// Longest tool or argument name.
+pub const TOOL_NAME_CHARS_MAX: usize = 128;

@@ -159,7 +159,10 @@ impl Catalog {
     }
 
     fn open_state(&self, former: Option<&State>) -> Result<State> {
-        // A state in which damage was found lends nothing: its files are opened and checked again.
+        // A state in which damage was found lends nothing: opening alone would not find what a first touch found.
+        if former.is_some_and(State::is_damaged) {
+            self.heal()?;
+        }
         let mut former = former.filter(|state| !state.is_damaged());
         for round in 0..=HEALING_MAX {
             let tolerant = round == HEALING_MAX;
@@ -171,7 +174,7 @@ impl Catalog {
                 Ok((loaded, layers)) => return State::new(loaded, layers),
                 Err(Error::Storage(error)) if is_damage(&error) && !tolerant => {
                     tracing::warn!(%error, "a layer is damaged; healing it");
-                    self.heal(&error)?;
+                    self.heal()?;
                 }
                 Err(error) => return Err(error),
             }

@@ -7,7 +7,7 @@ use crate::catalog::Catalog;
 use crate::catalog::build::build;
 use crate::catalog::handle::is_damage;
 use crate::catalog::update::folded;
-use crate::error::{Error, Result, StorageError};
+use crate::error::{Error, Result};
 use crate::model::Layer;
 use crate::snapshot::{Edit, Generation, Loaded};
 
@@ -15,8 +15,8 @@ use crate::snapshot::{Edit, Generation, Loaded};
 const WITH_SOURCE: [Layer; 2] = [Layer::Local, Layer::Learned];
 
 impl Catalog {
-    /// Heals every layer whose files do not open.
-    pub(crate) fn heal(&self, found: &StorageError) -> Result<()> {
+    /// Heals every layer in which something does not hold. Cost: a walk through all layers.
+    pub(crate) fn heal(&self) -> Result<()> {
         let loaded = self.inner.dir.load()?;
         let mut healed = 0;
         for layer in [Layer::Synced, Layer::Local, Layer::Learned] {
@@ -38,7 +38,7 @@ impl Catalog {
             }
         }
         if healed == 0 {
-            tracing::warn!(error = %found, "nothing is damaged at a second look");
+            tracing::warn!("nothing is damaged at a second look");
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use crate::error::Problem;
 use crate::import::qualify::Wanted;
 use crate::import::report::FileReport;
-use crate::model::{Entry, Origin, Skill};
+use crate::model::{Entry, Origin};
 
 /// One imported folder (or file), read.
 #[derive(Clone, Debug)]
@@ -41,8 +41,6 @@ pub struct MirrorOptions {
     pub keep: bool,
     /// Prefix of every id.
     pub namespace: Option<String>,
-    /// Outcomes carry the skill.
-    pub with_skills: bool,
 }
 
 /// What became of a skill.
@@ -88,8 +86,6 @@ pub struct SkillOutcome {
     pub folded_into: Option<String>,
     /// Why it cannot be used with the tools that there are.
     pub unavailable: Vec<Problem>,
-    /// The skill, where it was asked for.
-    pub skill: Option<Skill>,
     /// What was accepted with a warning.
     pub warnings: Vec<Problem>,
     /// Why it was rejected.
@@ -200,7 +196,6 @@ impl<'o> Planner<'o> {
                     outcome: Outcome::Rejected,
                     folded_into: None,
                     unavailable: skill.unavailable,
-                    skill: None,
                     warnings: skill.warnings,
                     problems: Vec::new(),
                 };
@@ -261,7 +256,6 @@ impl<'o> Planner<'o> {
                 outcome.id = Some(wanted.id.clone());
                 outcome.outcome = Outcome::Unchanged;
                 outcome.folded_into = Some(path);
-                outcome.skill = self.options.with_skills.then(|| owner.skill.clone());
                 continue;
             }
             let id = wanted.free(|id| self.new.contains_key(id));
@@ -292,7 +286,6 @@ impl<'o> Planner<'o> {
         };
         self.changed |= self.old.get(&id) != Some(&entry);
         outcome.id = Some(id.clone());
-        outcome.skill = self.options.with_skills.then(|| entry.skill.clone());
         self.new.insert(id, entry);
     }
 
@@ -311,7 +304,6 @@ impl<'o> Planner<'o> {
             outcome: Outcome::Removed,
             folded_into: None,
             unavailable: Vec::new(),
-            skill: None,
             warnings: Vec::new(),
             problems: Vec::new(),
         }));
@@ -326,7 +318,7 @@ impl<'o> Planner<'o> {
 
 /// The real path of the file that an origin names. A file that is a root of its own is its root.
 fn location(origin: &Origin) -> String {
-    let name = origin.root.rsplit('/').next().unwrap_or_default();
+    let name = origin.root.rsplit(['/', '\\']).next().unwrap_or_default();
     if name == origin.path { origin.root.clone() } else { join(&origin.root, &origin.path) }
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn shadowing_aliases(skill: &Skill) -> impl Iterator<Item = Problem> 
 pub(crate) fn unknown_tools(tools: &[Written], registry: &ToolRegistry) -> Vec<Problem> {
     let refusals = tools.iter().filter_map(|tool| {
         let problem = Permission::parse(&tool.text, registry, "allowed_tools").err()?;
-        Some(tool.position.mark(problem))
+        Some(tool.position.mark(*problem))
     });
     refusals.collect()
 }

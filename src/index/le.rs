@@ -89,11 +89,6 @@ impl<'a> U64s<'a> {
         self.0.get(i).map(|b| u64::from_le_bytes(*b))
     }
 
-    /// The numbers from `start` up to `end`; `None` if that is no range of the array.
-    pub(crate) fn slice(self, start: usize, end: usize) -> Option<Self> {
-        self.0.get(start..end).map(Self)
-    }
-
     /// All numbers in order.
     #[inline]
     pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = u64> + use<'a> {
@@ -173,11 +168,6 @@ pub(crate) fn put_u32s(out: &mut Vec<u8>, values: &[u32]) {
     for value in values {
         put_u32(out, *value);
     }
-}
-
-/// Appends zeros up to a multiple of `to`.
-pub(crate) fn pad(out: &mut Vec<u8>, to: usize) {
-    out.resize(out.len().next_multiple_of(to), 0);
 }
 
 /// The lower half of a product or hash.

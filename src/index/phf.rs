@@ -340,17 +340,4 @@ mod tests {
             prop_assert_eq!(table.slot(hash).is_none(), pilots.len() < 4);
         }
     }
-
-    #[test]
-    #[ignore = "a measurement: run it with --release -- --ignored --nocapture"]
-    fn measure_a_million_keys() {
-        let hashes = named(1_000_000);
-        let begin = std::time::Instant::now();
-        let table = PerfectHash::build(&hashes).unwrap();
-        println!(
-            "1M keys: {:?}, largest pilot {:?}",
-            begin.elapsed(),
-            table.pilots.iter().filter(|p| **p < super::DIRECT).max()
-        );
-    }
 }

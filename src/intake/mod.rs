@@ -13,6 +13,7 @@ mod report;
 mod resources;
 mod walk;
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +22,7 @@ use crate::catalog::Catalog;
 use crate::error::{Error, Problem, Result};
 use crate::import::{FileReport, MirrorOptions, Outcome, Plan, RootReading, SkillOutcome, plan};
 use crate::intake::walk::{Found, Search, Shape};
-use crate::model::{Entry, Layer, check_id};
+use crate::model::{Layer, Skill, check_id};
 use crate::tools::ToolRegistry;
 
 pub use export::{ExportFormat, ExportLine, ExportReport, export};
@@ -71,17 +72,21 @@ pub fn import_paths(
     let read = || read_roots(paths, registry, !options.check, progress);
     if options.check {
         let (roots, refused) = read();
-        let plan = plan(catalog.entries(Layer::Local)?, roots, &mirror_options(options));
-        return Ok(report(plan, refused).0);
+        return Ok(checked(plan(catalog.entries(Layer::Local)?, roots, &mirror_options(options)), refused));
     }
     let mut first = Some(read());
     let mut answer = ImportReport::default();
     catalog.update(Layer::Local, &mut |existing| {
         let (roots, refused) = first.take().unwrap_or_else(read);
         let plan = plan(existing, roots, &mirror_options(options));
-        let entries;
-        (answer, entries) = report(plan, refused);
-        Ok(entries)
+        answer = report(plan.outcomes, refused);
+        if options.full {
+            let skills = plan.entries.iter().map(|entry| (entry.skill.id.as_str(), &entry.skill)).collect::<HashMap<_, _>>();
+            for line in answer.skills.iter_mut().filter(|line| line.is_published()) {
+                line.skill = line.id.as_deref().and_then(|id| skills.get(id)).map(|skill| (*skill).clone());
+            }
+        }
+        Ok(plan.changed.then_some(plan.entries))
     })?;
     Ok(answer)
 }
@@ -90,7 +95,7 @@ pub fn import_paths(
 #[must_use]
 pub fn check_paths(paths: &[PathBuf], registry: &ToolRegistry, options: &ImportOptions) -> ImportReport {
     let (roots, refused) = read_roots(paths, registry, false, &|_| {});
-    report(plan(Vec::new(), roots, &mirror_options(options)), refused).0
+    checked(plan(Vec::new(), roots, &mirror_options(options)), refused)
 }
 
 fn check_namespace(options: &ImportOptions) -> Result<()> {
@@ -100,17 +105,27 @@ fn check_namespace(options: &ImportOptions) -> Result<()> {
 }
 
 fn mirror_options(options: &ImportOptions) -> MirrorOptions {
-    MirrorOptions {
-        keep: options.keep,
-        namespace: options.namespace.clone(),
-        with_skills: options.check || options.full,
-    }
+    MirrorOptions { keep: options.keep, namespace: options.namespace.clone() }
 }
 
-/// The report, and the layer's new content where it differs.
-fn report(plan: Plan, mut refused: Vec<SkillOutcome>) -> (ImportReport, Option<Vec<Entry>>) {
-    refused.extend(plan.outcomes);
-    (ImportReport::new(refused), plan.changed.then_some(plan.entries))
+/// The report of a check: the skills move into it, since no layer takes them.
+fn checked(plan: Plan, refused: Vec<SkillOutcome>) -> ImportReport {
+    let mut report = report(plan.outcomes, refused);
+    let mut skills: HashMap<String, Skill> =
+        plan.entries.into_iter().map(|entry| (entry.skill.id.clone(), entry.skill)).collect();
+    for line in report.skills.iter_mut().filter(|line| line.folded_into.is_some()) {
+        line.skill = line.id.as_deref().and_then(|id| skills.get(id)).cloned();
+    }
+    for line in report.skills.iter_mut().filter(|line| line.folded_into.is_none() && line.is_published()) {
+        line.skill = line.id.as_deref().and_then(|id| skills.remove(id));
+    }
+    report
+}
+
+/// What could not be found at all comes first.
+fn report(outcomes: Vec<SkillOutcome>, mut refused: Vec<SkillOutcome>) -> ImportReport {
+    refused.extend(outcomes);
+    ImportReport::new(refused)
 }
 
 /// Reads every root; what cannot be found at all is answered as rejected lines.
@@ -137,7 +152,11 @@ fn read_roots(
     let tick = || progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
     let readings = roots.into_iter().map(|(real, name, search)| {
         let mut files = read_all(&search.found, &real, registry, keep_bytes, &tick);
-        files.extend(search.refused.into_iter().map(|(path, problem)| FileReport::refused(path, None, problem)));
+        files.extend(search.refused.into_iter().map(|(path, problem)| {
+            // The root itself has no path below itself.
+            let path = if path.is_empty() { ".".to_owned() } else { path };
+            FileReport::refused(path, None, problem)
+        }));
         let mut reading = RootReading::new(name, files);
         reading.unread = search.unread;
         reading.complete = search.complete;
@@ -216,7 +235,6 @@ impl SkillOutcome {
             outcome: Outcome::Rejected,
             folded_into: None,
             unavailable: Vec::new(),
-            skill: None,
             warnings: Vec::new(),
             problems: vec![problem],
         }

@@ -74,7 +74,7 @@ pub struct Counts {
 }
 
 impl ImportReport {
-    /// A report of outcomes.
+    /// A report of outcomes, without skills.
     pub(crate) fn new(outcomes: Vec<SkillOutcome>) -> Self {
         let mut counts = Counts::default();
         let skills = outcomes.into_iter().map(|outcome| {
@@ -92,6 +92,13 @@ impl ImportReport {
     }
 }
 
+impl ReportLine {
+    /// Whether the layer holds the skill of this line.
+    pub(crate) fn is_published(&self) -> bool {
+        matches!(self.outcome, Outcome::Added | Outcome::Changed | Outcome::Unchanged)
+    }
+}
+
 impl From<SkillOutcome> for ReportLine {
     fn from(outcome: SkillOutcome) -> Self {
         let first = outcome.problems.first().map(|problem| problem.code.clone());
@@ -101,7 +108,7 @@ impl From<SkillOutcome> for ReportLine {
             outcome: outcome.outcome,
             folded_into: outcome.folded_into,
             unavailable: outcome.unavailable,
-            skill: outcome.skill,
+            skill: None,
             warnings: outcome.warnings,
             error: first.map(|code| Rejection { code, problems: outcome.problems }),
         }

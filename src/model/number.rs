@@ -49,6 +49,7 @@ fn tidy_below(value: &Value, depth: usize) -> Result<Value, Fault> {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
     reason = "guarded by the comparison with the safe range and checked by the way back"
 )]
 pub(super) fn tidy_number(number: &Number) -> Option<Number> {

@@ -257,7 +257,8 @@ mod tests {
 
     #[test]
     fn every_limit_of_a_parameter_is_checked() {
-        let cases: Vec<(ParameterType, fn(&mut Parameter), &str)> = vec![
+        type Change = fn(&mut Parameter);
+        let cases: Vec<(ParameterType, Change, &str)> = vec![
             (ParameterType::String, |p| p.name = "a-b".into(), "invalid_value /name"),
             (ParameterType::String, |p| p.minimum = Some(1.0), "limit_does_not_apply /minimum"),
             (ParameterType::Integer, |p| p.max_length = Some(1), "limit_does_not_apply /max_length"),

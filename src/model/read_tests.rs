@@ -96,7 +96,8 @@ fn every_fault_is_named_at_once_and_each_only_once() {
 
 #[test]
 fn a_value_of_another_type_is_refused_and_never_converted() {
-    let cases: Vec<(fn(&mut Value), &str)> = vec![
+    type Change = fn(&mut Value);
+    let cases: Vec<(Change, &str)> = vec![
         (|v| v["version"] = json!(1), "type_mismatch version"),
         (|v| v["tags"] = json!(["a", 1]), "type_mismatch /tags/1"),
         (|v| v["allowed_tools"] = json!("tap"), "type_mismatch allowed_tools"),

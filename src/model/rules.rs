@@ -127,7 +127,7 @@ impl Skill {
         }
         match number::check_members(self.metadata.values(), METADATA_DEPTH_MAX) {
             Err(fault) => out.push(fault_problem(fault, "metadata".to_owned(), METADATA_DEPTH_MAX)),
-            Ok(()) => bytes(json_size(&self.metadata), "metadata", METADATA_BYTES_MAX, out),
+            Ok(()) => bytes(json_size(&self.metadata), || "metadata".to_owned(), METADATA_BYTES_MAX, out),
         }
     }
 
@@ -135,7 +135,7 @@ impl Skill {
     fn kind_rules(&self, out: &mut Vec<Problem>) {
         match self.kind {
             Kind::Knowledge => {
-                bytes(self.content.len(), "content", CONTENT_BYTES_MAX, out);
+                bytes(self.content.len(), || "content".to_owned(), CONTENT_BYTES_MAX, out);
                 if self.content.contains('\0') {
                     out.push(Problem::new(
                         "control_character",
@@ -185,14 +185,11 @@ impl Skill {
         for (index, step) in self.steps.iter().take(STEPS_MAX).enumerate() {
             let pointer = |field: &str| format!("/steps/{index}/{field}");
             text_at(&step.tool, || pointer("tool"), 1, TOOL_NAME_CHARS_MAX, out);
-            match number::check_members(step.args_template.values(), TEMPLATE_DEPTH_MAX) {
-                Err(fault) => out.push(fault_problem(fault, pointer("args_template"), TEMPLATE_DEPTH_MAX)),
-                Ok(()) => {
-                    let size = json_size(&step.args_template);
-                    if size > TEMPLATE_BYTES_MAX {
-                        bytes(size, &pointer("args_template"), TEMPLATE_BYTES_MAX, out);
-                    }
-                }
+            let values = step.args_template.values();
+            if let Err(fault) = number::check_members(values, TEMPLATE_DEPTH_MAX) {
+                out.push(fault_problem(fault, pointer("args_template"), TEMPLATE_DEPTH_MAX));
+            } else {
+                bytes(json_size(&step.args_template), || pointer("args_template"), TEMPLATE_BYTES_MAX, out);
             }
             if let Some(note) = &step.note {
                 text_at(note, || pointer("note"), 0, NOTE_CHARS_MAX, out);
@@ -303,9 +300,9 @@ fn count(got: usize, field: &str, max: usize, out: &mut Vec<Problem>) {
     }
 }
 
-fn bytes(got: usize, field: &str, max: usize, out: &mut Vec<Problem>) {
+fn bytes(got: usize, field: impl Fn() -> String, max: usize, out: &mut Vec<Problem>) {
     if got > max {
-        let problem = Problem::new("too_large", field, "the value is too large; shorten it");
+        let problem = Problem::new("too_large", field(), "the value is too large; shorten it");
         out.push(problem.got(format!("{got} bytes")).allowed(format!("at most {max} bytes")));
     }
 }
@@ -365,7 +362,7 @@ fn resources(resources: &[Resource], out: &mut Vec<Problem>) {
         }
         text_at(&resource.media_type, || pointer("media_type"), 1, MEDIA_TYPE_CHARS_MAX, out);
     }
-    bytes(usize::try_from(sum).unwrap_or(usize::MAX), "resources", RESOURCES_BYTES_MAX, out);
+    bytes(usize::try_from(sum).unwrap_or(usize::MAX), || "resources".to_owned(), RESOURCES_BYTES_MAX, out);
 }
 
 /// The problem for a value that canonical JSON cannot carry.

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use crate::limits::*;
 use crate::model::{App, Kind, Parameter, ParameterType, Resource, Skill, Status, Step};
 
+type Change = fn(&mut Skill);
+
 fn knowledge() -> Skill {
     Skill::new("wifi", Kind::Knowledge, "Wi-Fi", "Find the Wi-Fi settings.")
 }
@@ -56,7 +58,7 @@ fn at_every_limit_a_skill_is_sound() {
 
 #[test]
 fn beyond_every_limit_of_a_knowledge_skill_there_is_one_problem() {
-    let cases: Vec<(fn(&mut Skill), &str)> = vec![
+    let cases: Vec<(Change, &str)> = vec![
         (|s| s.id = "Wi-Fi".into(), "invalid_id id"),
         (|s| s.name = "x".repeat(NAME_CHARS_MAX + 1), "too_long name"),
         (|s| s.name = "  ".into(), "empty name"),
@@ -101,7 +103,7 @@ fn beyond_every_limit_of_a_knowledge_skill_there_is_one_problem() {
 
 #[test]
 fn beyond_every_limit_of_a_flow_there_is_one_problem() {
-    let cases: Vec<(fn(&mut Skill), &str)> = vec![
+    let cases: Vec<(Change, &str)> = vec![
         (|s| s.steps.clear(), "too_few steps"),
         (|s| s.steps = vec![s.steps[0].clone(); STEPS_MAX + 1], "too_many steps"),
         (|s| s.content = "x".into(), "field_not_of_kind content"),

@@ -292,7 +292,6 @@ impl Resource {
     }
 }
 
-#[expect(clippy::ptr_arg, reason = "the signature that serde calls")]
 fn is_version_zero(version: &String) -> bool {
     version == VERSION_DEFAULT
 }

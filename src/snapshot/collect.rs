@@ -29,6 +29,10 @@ impl DataDir {
 
 /// [`DataDir::collect`] for who holds the lock and has just read or written `manifest`.
 pub(super) fn collect_locked(storage: &dyn Storage, manifest: &Manifest) -> Result<u64, StorageError> {
+    if manifest.recovered.is_some() {
+        // What the lost manifest reached may still be wanted for the rebuild.
+        return Ok(0);
+    }
     let previous = match read_manifest_file(storage, PREVIOUS) {
         Ok(previous) => Some(previous),
         // What a newer program wrote may reach files that we do not know of.
@@ -50,7 +54,9 @@ pub(super) fn collect_locked(storage: &dyn Storage, manifest: &Manifest) -> Resu
             NameKind::Segment | NameKind::Source if !reachable.contains(name.as_str()) => {
                 match retired.get(name.as_str()) {
                     // A writer that uses an old file again touches it first: then it is young, not retired.
-                    Some(at_ms) if found.modified_ms < *at_ms => now_ms.saturating_sub(*at_ms) >= RETIRED_GRACE_MS,
+                    Some(at_ms) if found.modified_ms < *at_ms => {
+                        now_ms.saturating_sub(*at_ms) >= RETIRED_GRACE_MS
+                    }
                     _ => age_ms >= UNCOMMITTED_GRACE_MS,
                 }
             }
@@ -71,7 +77,9 @@ pub(super) fn retire(base: &Manifest, next: &Manifest, now_ms: u64) -> Vec<Retir
     let old = base.retired.iter().map(|retired| (retired.name.as_str(), retired.at_ms.min(now_ms)));
     let new = base.files().map(|file| (file.name.as_str(), now_ms));
     new.chain(old)
-        .filter(|(name, at_ms)| !kept.contains(name) && now_ms - at_ms < RETIRED_GRACE_MS && seen.insert(*name))
+        .filter(|(name, at_ms)| {
+            !kept.contains(name) && now_ms - at_ms < RETIRED_GRACE_MS && seen.insert(*name)
+        })
         .map(|(name, at_ms)| Retired { name: name.to_owned(), at_ms })
         .collect()
 }

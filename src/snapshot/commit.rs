@@ -160,7 +160,8 @@ impl DataDir {
         let storage = self.inner.storage.as_ref();
         let folded = self.base_manifest()?.folded_seq;
         // A slot is free only if the manifest before this one contains its statement too: it may come back.
-        let folded_in_both = read_manifest_file(storage, PREVIOUS).map_or(0, |previous| previous.folded_seq.min(folded));
+        let folded_in_both =
+            read_manifest_file(storage, PREVIOUS).map_or(0, |previous| previous.folded_seq.min(folded));
         let bytes = self.read_ring()?;
         let ring = Ring::read(&bytes, folded);
         let failed = |error| self.failed("write", RING, error);
@@ -263,7 +264,11 @@ impl DataDir {
 
     /// Makes durable what a killed predecessor may have left only visible.
     fn sync_everything(&self) -> Result<(), StorageError> {
-        let ring = self.inner.storage.open(RING, OpenMode::Write).map_err(|error| self.failed("open", RING, error))?;
+        let ring = self
+            .inner
+            .storage
+            .open(RING, OpenMode::Write)
+            .map_err(|error| self.failed("open", RING, error))?;
         ring.sync_data().map_err(|error| self.poison("sync", RING, error))?;
         self.sync_names()
     }
@@ -290,7 +295,8 @@ fn check_succession(base: &Loaded, next: &Manifest) -> Result<(), Error> {
     for (name, layer) in &base.manifest.layers {
         let Some(after) = next.layers.get(name) else { return wrong(format!("the layer {name} is missing")) };
         let (before, after) = (&layer.current, &after.current);
-        if after.generation < before.generation || (after.generation == before.generation && after != before) {
+        if after.generation < before.generation || (after.generation == before.generation && after != before)
+        {
             return wrong(format!("{name} has another content, but still generation {}", after.generation));
         }
     }

@@ -12,20 +12,20 @@ use sha2::{Digest, Sha256};
 
 use super::epoch::{self, Bell, Epoch, Follow};
 use super::file::{Built, Schema, SectionFile, content_hash};
-use super::load::Cache;
+use super::load::{Cache, read_manifest_file};
 use super::lock::Lock;
 use super::manifest::{FileRef, Manifest};
 use super::map::Bytes;
-use super::names::{self, CURRENT, EPOCH, RING, hash_digits};
+use super::names::{self, CURRENT, EPOCH, PREVIOUS, RING, hash_digits};
 use super::ring::RING_BYTES;
-use super::storage::{
-    MODE_IMMUTABLE, MODE_IN_PLACE, OpenMode, RealStorage, Storage, StorageFile, read_all,
-};
+use super::storage::{MODE_IMMUTABLE, MODE_IN_PLACE, OpenMode, RealStorage, Storage, StorageFile, read_all};
 use crate::error::StorageError;
 use crate::limits::COMMIT_LOCK_WAIT_MS;
 
 /// Time between two looks at whether files were replaced behind our back.
 pub(crate) const TICK: Duration = Duration::from_secs(1);
+/// How long the removal of a failed file waits for the lock.
+const DISCARD_WAIT: Duration = Duration::from_millis(100);
 /// First and longest pause between two looks at the epoch while waiting for a change.
 const WAIT_PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
@@ -157,7 +157,11 @@ impl DataDir {
     }
 
     /// Opens and checks a segment that a manifest names.
-    pub(crate) fn open_file(&self, file: &FileRef, schema: &Schema) -> Result<Arc<SectionFile>, StorageError> {
+    pub(crate) fn open_file(
+        &self,
+        file: &FileRef,
+        schema: &Schema,
+    ) -> Result<Arc<SectionFile>, StorageError> {
         let parsed = SectionFile::parse(&file.name, self.open_bytes(file)?, schema)?;
         if parsed.header_crc() != file.crc32c {
             let (found, expected) = (parsed.header_crc(), file.crc32c);
@@ -176,7 +180,10 @@ impl DataDir {
         let found = open.stat().map_err(failed)?.len;
         if found != file.length {
             let expected = file.length;
-            return Err(StorageError::damaged(&file.name, format!("{found} bytes, the manifest says {expected}")));
+            return Err(StorageError::damaged(
+                &file.name,
+                format!("{found} bytes, the manifest says {expected}"),
+            ));
         }
         match self.inner.map {
             MapKind::File => open.map().map_err(failed),
@@ -200,10 +207,14 @@ impl DataDir {
     /// Writes a segment under its final name, durably, without the lock. Content that is there already is used again.
     pub(crate) fn write_file(&self, prefix: &str, built: &Built) -> Result<FileRef, StorageError> {
         if !names::is_prefix(prefix) {
-            return Err(StorageError::damaged("a new segment", format!("{prefix:?} cannot begin a file name")));
+            return Err(StorageError::damaged(
+                "a new segment",
+                format!("{prefix:?} cannot begin a file name"),
+            ));
         }
         let name = format!("{prefix}-{}.seg", built.content_hash);
-        let crc32c = super::sections::get_u32(&built.bytes, super::sections::AT_HEADER_CRC).unwrap_or_default();
+        let crc32c =
+            super::sections::get_u32(&built.bytes, super::sections::AT_HEADER_CRC).unwrap_or_default();
         self.write_immutable(&name, &built.bytes, &|bytes| content_hash(bytes) == built.content_hash)?;
         Ok(FileRef { name, length: built.bytes.len() as u64, crc32c })
     }
@@ -224,7 +235,9 @@ impl DataDir {
         self.check_writable()?;
         let storage = &self.inner.storage;
         match storage.open(name, OpenMode::CreateNew(MODE_IMMUTABLE)) {
-            Ok(file) => self.fill(file.as_ref(), name, bytes),
+            Ok(file) => {
+                self.fill(file.as_ref(), name, bytes).inspect_err(|_| self.discard(file.as_ref(), name))
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 if self.reuse(name, bytes.len() as u64, is_same)? {
                     return Ok(());
@@ -240,7 +253,8 @@ impl DataDir {
         file.write_at(bytes, 0).map_err(|error| self.failed("write", name, error))?;
         file.sync().map_err(|error| self.poison("sync", name, error))?;
         self.inner.names_pending.store(true, Ordering::Relaxed);
-        let back = read_all(file, bytes.len() as u64).map_err(|error| self.failed("read back", name, error))?;
+        let back =
+            read_all(file, bytes.len() as u64).map_err(|error| self.failed("read back", name, error))?;
         if back != bytes {
             return Err(StorageError::damaged(name, "what was written does not read back"));
         }
@@ -270,8 +284,29 @@ impl DataDir {
         let file = storage
             .open(&temporary, OpenMode::CreateNew(MODE_IMMUTABLE))
             .map_err(|error| self.failed("create", &temporary, error))?;
-        self.fill(file.as_ref(), &temporary, bytes)?;
-        storage.rename(&temporary, name).map_err(|error| self.failed("rename", &temporary, error))
+        let done = self.fill(file.as_ref(), &temporary, bytes).and_then(|()| {
+            storage.rename(&temporary, name).map_err(|error| self.failed("rename", &temporary, error))
+        });
+        // Nobody else has this name. What cannot be removed now is collected later.
+        done.inspect_err(|_| drop(storage.unlink(&temporary)))
+    }
+
+    /// Removes a file of ours that could not be written, so that it does not fill the disk for an hour. Under the
+    /// lock: another process may have found it complete, and committed it.
+    fn discard(&self, file: &dyn StorageFile, name: &str) {
+        let storage = self.inner.storage.as_ref();
+        let Ok(_lock) = Lock::acquire(storage, DISCARD_WAIT) else { return };
+        let reached =
+            [CURRENT, PREVIOUS].iter().any(|manifest| match read_manifest_file(storage, manifest) {
+                Ok(manifest) => manifest.reachable().contains(name),
+                Err(StorageError::Io { source, .. }) => source.kind() != io::ErrorKind::NotFound,
+                Err(_) => true,
+            });
+        let ours = file.stat().is_ok_and(|mine| storage.stat(name).is_ok_and(|named| named.id == mine.id));
+        if ours && !reached {
+            // Best effort; it is collected later otherwise.
+            drop(storage.unlink(name));
+        }
     }
 
     /// Refuses to write after a fork, after a failed sync, and where writing was not asked for.
@@ -339,7 +374,12 @@ fn create_files(storage: &dyn Storage) -> Result<(), StorageError> {
 }
 
 /// Writes a file under a temporary name and renames it; only under the lock.
-pub(super) fn install(storage: &dyn Storage, name: &str, bytes: &[u8], mode: u32) -> Result<(), StorageError> {
+pub(super) fn install(
+    storage: &dyn Storage,
+    name: &str,
+    bytes: &[u8],
+    mode: u32,
+) -> Result<(), StorageError> {
     let temporary = format!("{name}.tmp");
     let step = |action: &'static str, result: io::Result<()>| {
         result.map_err(|error| StorageError::io(action, storage.path().join(name), error))

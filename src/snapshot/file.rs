@@ -69,9 +69,10 @@ impl FileBuilder {
             });
         }
         let head = s::head_bytes(count);
-        let total = self.sections.iter().fold(head, |end, (_, _, bytes)| {
-            end.next_multiple_of(s::SECTION_ALIGNMENT) + bytes.len()
-        });
+        let total = self
+            .sections
+            .iter()
+            .fold(head, |end, (_, _, bytes)| end.next_multiple_of(s::SECTION_ALIGNMENT) + bytes.len());
         let mut out = Vec::with_capacity(total);
         out.resize(head, 0);
         self.write_fixed_header(&mut out, total as u64, generation);
@@ -186,7 +187,9 @@ impl SectionFile {
         let unknown = |section: &&Section| section.is_required() && !schema.sections.contains(&section.kind);
         if let Some(section) = self.sections.iter().find(unknown) {
             let kind = section.kind;
-            return Err(self.damaged(format!("section {kind:#x} is required, but this program does not know it")));
+            return Err(
+                self.damaged(format!("section {kind:#x} is required, but this program does not know it"))
+            );
         }
         Ok(())
     }
@@ -288,7 +291,8 @@ fn descriptor(sizes: &[u16]) -> [u8; s::AT_COUNTS - s::AT_DESCRIPTOR] {
     let mut out = [0; s::AT_COUNTS - s::AT_DESCRIPTOR];
     let endian = rkyv::Archived::<u16>::from(1_u16);
     // An archived u16 of 1 has its first byte set only if archives are little-endian.
-    let little = u8::from(rkyv::to_bytes::<rkyv::rancor::Failure>(&1_u16).is_ok_and(|b| b.first() == Some(&1)));
+    let little =
+        u8::from(rkyv::to_bytes::<rkyv::rancor::Failure>(&1_u16).is_ok_and(|b| b.first() == Some(&1)));
     let pointer = u8::try_from(size_of::<rkyv::primitive::ArchivedUsize>()).unwrap_or_default();
     let align = u8::try_from(align_of::<rkyv::Archived<u64>>()).unwrap_or_default();
     let count = u8::try_from(sizes.len().min(s::SIZES_MAX)).unwrap_or_default();
@@ -337,7 +341,9 @@ mod tests {
         assert_eq!((file.generation(), file.count(0), file.count(1), file.count(99)), (5, 11, 0, 0));
         assert_eq!(&*file.required(1).unwrap(), b"one");
         assert_eq!(&*file.required(3).unwrap(), &[3; 200]);
-        assert!(file.section(2).unwrap().is_empty() && file.section(4).is_none() && file.required(4).is_err());
+        assert!(
+            file.section(2).unwrap().is_empty() && file.section(4).is_none() && file.required(4).is_err()
+        );
         for section in file.sections() {
             assert!(section.offset.is_multiple_of(s::SECTION_ALIGNMENT as u64));
             file.verify_section(section).unwrap();
@@ -349,7 +355,8 @@ mod tests {
         let (five, six) = (builder().finish(5).unwrap(), builder().finish(6).unwrap());
         assert_ne!(five.bytes, six.bytes);
         assert_eq!(five.content_hash, six.content_hash);
-        let crc = |built: &Built| SectionFile::parse_table("x", Bytes::copy_of(&built.bytes)).unwrap().header_crc();
+        let crc =
+            |built: &Built| SectionFile::parse_table("x", Bytes::copy_of(&built.bytes)).unwrap().header_crc();
         assert_eq!(crc(&five), crc(&six));
         let others = [
             builder().count(1, 1).finish(5),
@@ -367,10 +374,15 @@ mod tests {
     #[test]
     fn what_could_not_be_read_is_not_written() {
         assert!(builder().section(1, 0, Vec::new()).finish(1).is_err(), "two of a kind");
-        let many = |count: u32| (0..count).fold(FileBuilder::new(&SCHEMA), |file, kind| file.section(kind, 0, vec![1]));
+        let many = |count: u32| {
+            (0..count).fold(FileBuilder::new(&SCHEMA), |file, kind| file.section(kind, 0, vec![1]))
+        };
         let limit = u32::try_from(SECTIONS_MAX).unwrap();
         let built = many(limit).finish(1).unwrap();
-        assert_eq!(SectionFile::parse("x", Bytes::copy_of(&built.bytes), &SCHEMA).unwrap().sections().len(), SECTIONS_MAX);
+        assert_eq!(
+            SectionFile::parse("x", Bytes::copy_of(&built.bytes), &SCHEMA).unwrap().sections().len(),
+            SECTIONS_MAX
+        );
         assert!(matches!(many(limit + 1).finish(1), Err(StorageError::TooLarge { .. })));
     }
 }

@@ -14,6 +14,8 @@ use crate::limits::MANIFEST_BYTES_MAX;
 
 /// Rounds of the protocol before a reader gives up: each lost round means that a writer committed.
 const ROUNDS_MAX: u32 = 10_000;
+/// Recoveries in one load: a second one means that somebody damages files as we look.
+const RECOVERIES_MAX: u32 = 3;
 /// Rounds without a pause.
 const ROUNDS_EAGER: u32 = 16;
 
@@ -72,6 +74,7 @@ impl DataDir {
     /// `open` fails while the epoch stands still, its error is the answer.
     pub(crate) fn load_with<T>(&self, open: &mut dyn FnMut(&Loaded) -> Result<T>) -> Result<(Loaded, T)> {
         self.check_fork()?;
+        let mut recoveries = 0;
         for round in 0..ROUNDS_MAX {
             if round >= ROUNDS_EAGER {
                 std::thread::yield_now();
@@ -85,7 +88,10 @@ impl DataDir {
                 continue;
             }
             match result {
-                Err(crate::error::Error::Storage(error)) if self.is_manifest_damage(&error) => {
+                Err(crate::error::Error::Storage(error))
+                    if recoveries < RECOVERIES_MAX && self.is_manifest_damage(&error) =>
+                {
+                    recoveries += 1;
                     self.recover()?;
                 }
                 other => return other,
@@ -99,7 +105,8 @@ impl DataDir {
         let ring_bytes = self.read_ring()?;
         let manifest = self.read_manifest(epoch, crc32c::crc32c(&ring_bytes))?;
         let ring = Ring::read(&ring_bytes, manifest.folded_seq);
-        let deny_all = self.inner.epoch.is_denied().map_err(|error| self.failed("read", super::names::EPOCH, error))?;
+        let deny_all =
+            self.inner.epoch.is_denied().map_err(|error| self.failed("read", super::names::EPOCH, error))?;
         let last_seq = ring.statements.last().map_or(manifest.folded_seq, |last| last.seq);
         Ok(Loaded {
             epoch,

@@ -40,6 +40,10 @@ pub(crate) struct FileRef {
 
 /// One published content of a layer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the number of a generation is called its generation everywhere"
+)]
 pub(crate) struct Generation {
     /// Its number; only grows within a layer.
     pub(crate) generation: u64,
@@ -128,7 +132,8 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Every file that a generation reaches.
     pub(crate) fn files(&self) -> impl Iterator<Item = &FileRef> {
-        let generations = self.layers.values().flat_map(|layer| [&layer.current].into_iter().chain(&layer.history));
+        let generations =
+            self.layers.values().flat_map(|layer| [&layer.current].into_iter().chain(&layer.history));
         generations.flat_map(|generation| generation.files.iter().chain(&generation.source))
     }
 
@@ -148,7 +153,10 @@ impl Manifest {
             let mut last = layer.current.generation;
             for generation in &layer.history {
                 if generation.generation >= last {
-                    return Err(format!("generations of {name} are out of order at {}", generation.generation));
+                    return Err(format!(
+                        "generations of {name} are out of order at {}",
+                        generation.generation
+                    ));
                 }
                 last = generation.generation;
             }
@@ -225,7 +233,8 @@ mod tests {
 
     #[test]
     fn a_manifest_reads_back_as_it_was_and_is_small() {
-        let mut manifest = Manifest { serial: 7, folded_seq: 3, state: serde_json::json!({"a": 1}), ..Manifest::default() };
+        let mut manifest =
+            Manifest { serial: 7, folded_seq: 3, state: serde_json::json!({"a": 1}), ..Manifest::default() };
         let mut layer = LayerState::default();
         for generation in 1..=20 {
             let name = format!("local-{generation:040x}.seg");

@@ -20,8 +20,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use memmap2::{Mmap, MmapMut, MmapOptions, MmapRaw};
 use rkyv::util::AlignedVec;
 
+#[cfg(not(unix))]
+compile_error!("repertoire needs the file system of a Unix: Windows is not supported yet");
 #[cfg(not(target_pointer_width = "64"))]
-compile_error!("repertoire maps files above 4 GiB and atomic 64-bit words: only 64-bit targets are supported");
+compile_error!(
+    "repertoire maps files above 4 GiB and atomic 64-bit words: only 64-bit targets are supported"
+);
 
 /// Alignment of an owned copy and of every section in a file.
 pub(crate) const ALIGNMENT: usize = 64;
@@ -141,10 +145,12 @@ impl SharedPage {
         let mut options = MmapOptions::new();
         options.len(PAGE_BYTES);
         let map = if writable { options.map_raw(file) } else { options.map_raw_read_only(file) }?;
+        #[expect(clippy::cast_ptr_alignment, reason = "a mapping is page-aligned")]
+        let first = map.as_ptr().cast::<AtomicU64>();
         // SAFETY: the mapping is page-aligned, one page long and outlives the slice beside it. The words are only
         // ever touched by atomic operations, here and in other processes; of a read-only mapping they are only
         // loaded, relaxed, which is allowed on read-only memory.
-        let words = unsafe { slice::from_raw_parts(map.as_ptr().cast::<AtomicU64>(), PAGE_WORDS) };
+        let words = unsafe { slice::from_raw_parts(first, PAGE_WORDS) };
         Ok(Self { words, owner: PageOwner::Mapped(map), writable })
     }
 
@@ -192,7 +198,9 @@ impl SharedPage {
     fn is_writable(&self) -> bool {
         match &self.owner {
             PageOwner::Mapped(_) => self.writable,
-            PageOwner::Memory { alive, .. } => alive.as_ref().is_some_and(|alive| alive.load(Ordering::SeqCst)),
+            PageOwner::Memory { alive, .. } => {
+                alive.as_ref().is_some_and(|alive| alive.load(Ordering::SeqCst))
+            }
         }
     }
 }
@@ -292,6 +300,29 @@ mod tests {
         drop(whole);
         assert_eq!(&*part, &[2, 3]);
         assert!(Bytes::map(&tempfile::tempfile().unwrap()).unwrap().is_empty());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_forked_child_reads_the_mark_as_zero_and_a_handle_refuses_to_work_there() {
+        use crate::error::StorageError;
+        use crate::snapshot::{DataDir, OpenOptions};
+        use std::os::unix::process::CommandExt;
+
+        let base = tempfile::tempdir().unwrap();
+        let dir = DataDir::open(&base.path().join("data"), &OpenOptions::default()).unwrap();
+        let mark = ForkMark::new(7).unwrap();
+        let epoch = dir.load().unwrap().epoch;
+        assert_eq!((mark.get(), dir.epoch()), (7, epoch));
+        // The closure runs in the child between fork and exec; its error comes back to us.
+        let check = move || {
+            let forked = dir.epoch() != epoch && matches!(dir.load(), Err(StorageError::Forked));
+            Err(io::Error::from_raw_os_error(if mark.get() == 0 && forked { 99 } else { 98 }))
+        };
+        let mut command = std::process::Command::new("/bin/true");
+        // SAFETY: the closure only reads memory, asks for the process number and returns.
+        let command = unsafe { command.pre_exec(check) };
+        assert_eq!(command.spawn().unwrap_err().raw_os_error(), Some(99));
     }
 
     #[test]

@@ -62,7 +62,9 @@ pub(crate) fn classify(name: &str) -> NameKind {
 pub(crate) fn is_prefix(prefix: &str) -> bool {
     !prefix.is_empty()
         && prefix.len() <= FILE_PREFIX_BYTES_MAX
-        && prefix.split('-').all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()))
+        && prefix
+            .split('-')
+            .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
 /// `{prefix}-{hash}`.

@@ -232,14 +232,15 @@ mod tests {
     const LAYOUT: RowLayout = RowLayout { stride: 24, at: 8 };
 
     /// Rows and payloads of samples, alternately in two payload sections.
-    fn samples(count: u64) -> (Vec<u8>, Vec<Vec<u8>>) {
+    fn samples(count: usize) -> (Vec<u8>, Vec<Vec<u8>>) {
         let (mut rows, mut payloads) = (Vec::new(), vec![Vec::new(), Vec::new()]);
         for number in 0..count {
-            let sample = Sample { name: format!("name {number}"), numbers: vec![number; 3], flag: true };
+            let sample =
+                Sample { name: format!("name {number}"), numbers: vec![number as u64; 3], flag: true };
             let archive = rkyv::to_bytes::<rancor::Error>(&sample).unwrap();
-            let payload = &mut payloads[number as usize % 2];
+            let payload = &mut payloads[number % 2];
             payload.resize(payload.len().next_multiple_of(RECORD_ALIGNMENT), 0);
-            let place = (number % 2) << PAYLOAD_SHIFT | payload.len() as u64;
+            let place = (number as u64 % 2) << PAYLOAD_SHIFT | payload.len() as u64;
             rows.extend_from_slice(&[0xaa; 8]);
             rows.extend_from_slice(&place.to_le_bytes());
             rows.extend_from_slice(&u32::try_from(archive.len()).unwrap().to_le_bytes());
@@ -311,7 +312,9 @@ mod tests {
                 if let Ok(record) = records.get(0) {
                     // Whatever it says, reading all of it stays inside.
                     assert!(record.name.len() + record.numbers.len() * 8 <= twin[0].len());
-                    assert!(record.name.as_bytes().iter().map(|byte| u64::from(*byte)).sum::<u64>() < u64::MAX);
+                    assert!(
+                        record.name.as_bytes().iter().map(|byte| u64::from(*byte)).sum::<u64>() < u64::MAX
+                    );
                 }
             }
         }

@@ -92,7 +92,7 @@ pub(super) fn create_missing(storage: &dyn Storage) -> Result<(), StorageError> 
     if let Err(StorageError::TooNew { .. }) = current {
         return current.map(drop);
     }
-    if is_missing(storage, RING)? {
+    if is_ring_lost(storage)? {
         install(storage, RING, &vec![0; RING_BYTES], mode_of(RING))?;
         if current.is_ok() || !is_missing(storage, PREVIOUS)? {
             // Somebody removed the ring, and with it revocations perhaps: nothing synced is shown until they are
@@ -177,6 +177,16 @@ fn set_aside(storage: &dyn Storage, name: &str) -> Result<bool, StorageError> {
         .map_err(|error| StorageError::io("set aside", storage.path().join(name), error))?;
     tracing::warn!(file = name, kept_as = target, "a damaged file was set aside");
     Ok(true)
+}
+
+/// Whether there is no ring; what has its name without being a file is set aside.
+fn is_ring_lost(storage: &dyn Storage) -> Result<bool, StorageError> {
+    match storage.open(RING, OpenMode::Read) {
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => set_aside(storage, RING),
+        Err(error) => Err(StorageError::io("open", storage.path().join(RING), error)),
+    }
 }
 
 fn is_missing(storage: &dyn Storage, name: &str) -> Result<bool, StorageError> {

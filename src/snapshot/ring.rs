@@ -84,7 +84,7 @@ impl Ring {
         let mut groups: BTreeMap<u64, Vec<(usize, Record<'_>)>> = BTreeMap::new();
         let mut broken = 0_usize;
         for (index, (bytes, slot)) in bytes.chunks_exact(RECORD_BYTES).zip(&mut ring.slots).enumerate() {
-            if bytes.iter().all(|byte| *byte == 0) {
+            if *bytes == [0; RECORD_BYTES] {
                 continue;
             }
             let Some(record) = decode(bytes) else {
@@ -99,6 +99,10 @@ impl Ring {
             if record.seq > folded_seq {
                 groups.entry(record.seq).or_default().push((index, record));
             }
+        }
+        let whole = bytes.len() / RECORD_BYTES;
+        for slot in ring.slots.iter_mut().skip(whole) {
+            *slot = BROKEN;
         }
         ring.head = ring.find_head();
         if bytes.len() != RING_BYTES {
@@ -242,7 +246,12 @@ mod tests {
             assert_eq!(ring.damage, None);
             let found: Vec<&[u8]> = ring.statements.iter().map(|statement| &statement.payload[..]).collect();
             assert_eq!(found, chunk);
-            assert!(ring.statements.iter().zip(1..).all(|(statement, seq)| statement.seq == seq && statement.kind == 9));
+            assert!(
+                ring.statements
+                    .iter()
+                    .zip(1..)
+                    .all(|(statement, seq)| statement.seq == seq && statement.kind == 9)
+            );
         }
     }
 

@@ -23,7 +23,6 @@ mod spec;
 mod tests;
 
 pub use call::Call;
-pub use commands::{ExactCommand, exact_command};
 pub(crate) use call::{canonical_args, check_rules, default_of};
 pub use commands::{ExactCommand, exact_command};
 pub use constraint::Constraint;

@@ -33,7 +33,7 @@ fn source_text_origin_and_body_come_back_as_they_were() {
     let mut entry = knowledge("camera", "Take a picture.");
     let text = format!("---\nname: camera\n---\n{}", entry.skill.content);
     entry.source_text = Some(text.as_bytes().into());
-    entry.origin = Some(Origin { root: "/skills".into(), path: "camera/SKILL.md".into() });
+    entry.origin = Some(Origin::new("/skills", "camera/SKILL.md"));
     put(&catalog, Layer::Local, std::slice::from_ref(&entry));
     assert_eq!(catalog.entries(Layer::Local).unwrap(), [entry]);
     let mut view = catalog.view(Narrowing::default());
@@ -172,7 +172,7 @@ fn an_update_with_broken_skills_names_all_of_them_and_changes_nothing() {
     b.skill.tags = vec!["t".repeat(65)];
     let error = catalog.update(Layer::Local, &mut |_| Ok(Some(vec![a.clone(), b.clone()]))).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("a: name") && text.contains("b: tags"), "{text}");
+    assert!(text.contains("a: name") && text.contains("b: /tags/0"), "{text}");
     let twice =
         catalog.update(Layer::Local, &mut |_| Ok(Some(vec![knowledge("x", "X."), knowledge("x", "Y.")])));
     assert!(matches!(twice, Err(Error::Rejected { .. })));

@@ -22,8 +22,7 @@ pub fn flow(id: &str, tool: &str) -> Entry {
     let mut entry = knowledge(id, "A flow for tests.");
     entry.skill.kind = Kind::FlowTemplate;
     entry.skill.content = String::new();
-    entry.skill.steps =
-        vec![Step { tool: tool.to_owned(), args_template: Map::new(), note: None, optional: false }];
+    entry.skill.steps = vec![Step::new(tool, Map::new())];
     entry
 }
 

@@ -76,7 +76,8 @@ fn write(out: &mut Page, found: &SkillRef<'_>, skill: &Skill, digest: &str) {
         let instead = replaced_by.as_ref().map(|id| format!("; use {id} instead")).unwrap_or_default();
         out.put(Tone::Careful, "deprecated: ").line(Tone::Plain, &format!("{reason}{instead}"));
     }
-    out.block(&skill.description);
+    // On one line, so that a description cannot pretend to be the fields below it.
+    out.line(Tone::Plain, &skill.description.split_whitespace().collect::<Vec<_>>().join(" "));
     write_fields(out, found, skill);
     out.field("digest", digest);
     for parameter in &skill.parameters {

@@ -27,11 +27,15 @@ struct State {
     partial: u32,
     /// Bytes that it still needs.
     missing: u8,
+    /// The smallest value of the band.
+    best: u8,
 }
 
 /// The request, as the walk needs it.
 struct Request {
     chars: Vec<u32>,
+    /// First byte of each character.
+    first_bytes: Vec<u8>,
     distance: u8,
 }
 
@@ -44,7 +48,8 @@ pub(super) fn near(fst: &Fst<'_>, text: &str, distance: u8, prefixes_max: usize)
     if chars.len() > REQUEST_CHARS_MAX {
         return Some(Vec::new());
     }
-    let request = Request { chars, distance: distance.min(DISTANCE_MAX) };
+    let first_bytes = text.char_indices().filter_map(|(at, _)| text.as_bytes().get(at).copied()).collect();
+    let request = Request { chars, first_bytes, distance: distance.min(DISTANCE_MAX) };
     let mut found = Vec::new();
     let mut stack = vec![(fst.root(), 0_u64, request.start())];
     let mut visited = 0_usize;
@@ -57,8 +62,13 @@ pub(super) fn near(fst: &Fst<'_>, text: &str, distance: u8, prefixes_max: usize)
         if let (Some(last), Some(distance)) = (node.last, request.distance_at_end(&state)) {
             found.push((sum.checked_add(last)?, distance));
         }
+        let only = request.only(&state);
         for i in 0..node.count {
-            if let Some(state) = request.step(&state, node.input(i)?) {
+            let input = node.input(i)?;
+            if only.is_some_and(|bytes| !bytes.contains(&input)) {
+                continue;
+            }
+            if let Some(state) = request.step(&state, input) {
                 let way = node.transition(i)?;
                 stack.push((way.target, sum.checked_add(way.output)?, state));
             }
@@ -76,7 +86,26 @@ impl Request {
                 *place = extra;
             }
         }
-        State { band, read: 0, partial: 0, missing: 0 }
+        State { band, read: 0, partial: 0, missing: 0, best: 0 }
+    }
+
+    /// Once every edit is spent, the few bytes with which the key can go on; `None` before. A place without one
+    /// holds a byte that begins no character.
+    #[inline]
+    fn only(&self, state: &State) -> Option<[u8; BAND]> {
+        if state.best < self.distance || state.missing > 0 {
+            return None;
+        }
+        let mut bytes = [0xff; BAND];
+        for (k, (place, value)) in bytes.iter_mut().zip(state.band).enumerate() {
+            if value == self.distance
+                && let Some(next) = (state.read + k).checked_sub(MIDDLE)
+                && let Some(byte) = self.first_bytes.get(next)
+            {
+                *place = *byte;
+            }
+        }
+        Some(bytes)
     }
 
     /// The state after one more byte; `None` if no key from here on can be near.
@@ -123,7 +152,7 @@ impl Request {
             left = value;
             best = best.min(value);
         }
-        (best <= self.distance).then_some(State { band, read, partial: 0, missing: 0 })
+        (best <= self.distance).then_some(State { band, read, partial: 0, missing: 0, best })
     }
 
     /// The distance of a key that ends here, if it is near.

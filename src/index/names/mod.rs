@@ -200,7 +200,11 @@ impl<'a> Names<'a> {
     /// Ranks of the keys that begin with a text, ascending. Cost: a binary search, then one step a key.
     pub(crate) fn prefix(&self, text: &'a str) -> Result<Prefix<'a>, Damaged> {
         let next = self.lower_bound(text.as_bytes())?;
-        Ok(Prefix { names: *self, text: text.as_bytes(), head: head(text.as_bytes()), next })
+        let text = text.as_bytes();
+        // Behind a short key stand zeros: a text that ends with one needs a look at the key itself.
+        let in_head = text.len() <= 8 && text.last().is_some_and(|byte| *byte != 0);
+        let shift = if in_head { 64 - 8 * text.len() } else { 0 };
+        Ok(Prefix { names: *self, text, in_head, shift, head: head(text) >> shift, next })
     }
 
     /// Keys within an edit distance of a text (at most 2; 0 finds the key itself), nearest first, then by rank.
@@ -294,6 +298,9 @@ impl Iterator for Entries<'_> {
 pub(crate) struct Prefix<'a> {
     names: Names<'a>,
     text: &'a [u8],
+    /// Whether the heads alone decide: after a shift, which leaves as many bytes as the text has.
+    in_head: bool,
+    shift: usize,
     head: u64,
     next: usize,
 }
@@ -305,9 +312,8 @@ impl Iterator for Prefix<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let rank = self.next;
         let head = self.names.heads.get(rank)?;
-        let begins = if self.text.len() < 8 && !self.text.is_empty() {
-            // The bits of the text's bytes; behind them anything may follow.
-            (head ^ self.head) >> (64 - 8 * self.text.len()) == 0
+        let begins = if self.in_head {
+            head >> self.shift == self.head
         } else {
             match self.names.key_bytes(rank) {
                 Ok(key) => key.starts_with(self.text),

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const KINDS: [KeyKind; 4] = [KeyKind::Id, KeyKind::Name, KeyKind::Alias, KeyKind::Tag];
 
 fn uses() -> impl Strategy<Value = Vec<(String, Entry)>> {
-    let key = prop_oneof!["[ab]{1,12}", "[a-c]{1,4}", "[打开abé]{1,5}", "open the [a-c]{1,3}"];
+    let key = prop_oneof!["[ab]{1,12}", "[ab\0]{1,4}", "[a-c]{1,4}", "[打开abé]{1,5}", "open the [a-c]{1,3}"];
     let one = (key, 0_usize..4, 0_u32..90)
         .prop_map(|(key, kind, number)| (key, Entry { kind: KINDS[kind], number }));
     proptest::collection::vec(one, 0..120)
@@ -51,7 +51,8 @@ proptest! {
             prop_assert_eq!(entries, map[key].iter().copied().collect::<Vec<_>>());
         }
         let cut: Vec<String> = keys.iter().map(|k| k.chars().take(k.chars().count() / 2 + 1).collect()).collect();
-        for text in probes.iter().chain(&cut) {
+        let zeros = keys.iter().map(|k| format!("{}\0", k.chars().take(3).collect::<String>())).collect::<Vec<_>>();
+        for text in probes.iter().chain(&cut).chain(&zeros) {
             let found: Vec<&str> = names.prefix(text).unwrap().map(|r| names.key(r.unwrap()).unwrap()).collect();
             prop_assert_eq!(found, keys.iter().copied().filter(|k| k.starts_with(text.as_str())).collect::<Vec<_>>());
             prop_assert_eq!(names.find(text).unwrap().is_some(), map.contains_key(text.as_str()));
@@ -136,80 +137,4 @@ fn a_very_long_request_finds_nothing_quickly() {
     let names = Names::open(&bytes).unwrap();
     assert_eq!(names.fuzzy(&"c".repeat(100_000), 2).unwrap(), []);
     assert_eq!(names.prefix(&"camera".repeat(1_000)).unwrap().count(), 0);
-}
-
-/// Ten thousand skills with a name, an id and two aliases each, of words.
-fn measured_uses() -> Vec<(String, Entry)> {
-    let words = [
-        "open", "close", "share", "photo", "camera", "wifi", "settings", "message", "send", "map", "route",
-        "browser", "search", "music", "play", "alarm", "calendar", "contact", "battery", "screen", "night",
-        "mode", "video",
-    ];
-    let mut uses = Vec::new();
-    let mut state = 1_u64;
-    for number in 0..10_000 {
-        for (kind, count) in [(KeyKind::Id, 3), (KeyKind::Name, 4), (KeyKind::Alias, 3), (KeyKind::Alias, 2)]
-        {
-            let mut key = String::new();
-            for _ in 0..count {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                key += words[(state >> 33) as usize % words.len()];
-                key.push(' ');
-            }
-            key += &(number % 100).to_string();
-            uses.push((key, Entry { kind, number }));
-        }
-    }
-    uses
-}
-
-#[test]
-#[ignore = "a measurement: run it with --release -- --ignored --nocapture"]
-fn measure_prefix_and_fuzzy() {
-    let uses = measured_uses();
-    let begin = std::time::Instant::now();
-    let bytes = section(&uses);
-    println!("build: {:?}, {} bytes", begin.elapsed(), bytes.len());
-    let names = Names::open(&bytes).unwrap();
-    let map: BTreeMap<&str, u32> = uses.iter().map(|(key, entry)| (key.as_str(), entry.number)).collect();
-    let probes: Vec<String> = uses.iter().step_by(7).map(|(key, _)| key.chars().take(6).collect()).collect();
-    let mut sum = 0_u64;
-    let begin = std::time::Instant::now();
-    for probe in &probes {
-        let mut left = 10;
-        'keys: for rank in names.prefix(probe).unwrap() {
-            for entry in names.entries(rank.unwrap()).unwrap() {
-                sum += u64::from(entry.unwrap().number);
-                left -= 1;
-                if left == 0 {
-                    break 'keys;
-                }
-            }
-        }
-    }
-    println!("prefix: {:?} each", begin.elapsed() / u32::try_from(probes.len()).unwrap());
-    let begin = std::time::Instant::now();
-    for probe in &probes {
-        let from = (std::ops::Bound::Included(probe.as_str()), std::ops::Bound::Unbounded);
-        for (key, number) in
-            map.range::<str, _>(from).take_while(|(key, _)| key.starts_with(probe.as_str())).take(10)
-        {
-            sum += u64::from(*number) + key.len() as u64;
-        }
-    }
-    println!("BTreeMap: {:?} each", begin.elapsed() / u32::try_from(probes.len()).unwrap());
-    for distance in [1, 2] {
-        let begin = std::time::Instant::now();
-        let mut found = 0;
-        for (key, _) in uses.iter().step_by(97) {
-            let mut typo: Vec<char> = key.chars().collect();
-            typo[key.len() / 2] = 'x';
-            found += names.fuzzy(&typo.into_iter().collect::<String>(), distance).unwrap().len();
-        }
-        println!(
-            "fuzzy {distance}: {:?} each, {found} found",
-            begin.elapsed() / u32::try_from(uses.len() / 97 + 1).unwrap()
-        );
-    }
-    println!("{sum}");
 }

@@ -5,16 +5,21 @@
 //! them out on a phone. Identifiers are split where the case changes; the whole identifier is a token as well.
 //! Scripts that write no spaces between words give single ideographs and pairs of neighbours instead of words.
 
+use std::collections::HashMap;
+
 use caseless::Caseless;
 use snowstem::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 use super::function_words;
-use super::hash::TermHash;
+use super::hash::{BuildTermHasher, TermHash};
 
 /// Longest word that is kept, in bytes of its folded form; longer ones (base64, minified code) are cut here.
 pub(super) const WORD_BYTES_MAX: usize = 64;
+
+/// Most words that a building analysis remembers.
+const MEMO_WORDS_MAX: usize = 1 << 18;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +32,8 @@ pub(super) enum Kind {
     Whole,
     /// One ideograph or syllable.
     Single,
+    /// One ideograph or syllable of grammar.
+    Particle,
     /// Two neighbours in a script without spaces.
     Pair,
 }
@@ -48,6 +55,8 @@ pub(super) struct Analyzer {
     stem: String,
     pair: String,
     stemmers: Stemmers,
+    /// What words were found to be, when texts are many.
+    memo: Option<HashMap<TermHash, (Kind, TermHash), BuildTermHasher>>,
 }
 
 struct Stemmers {
@@ -87,15 +96,30 @@ impl Analyzer {
                 arabic: Stemmer::create(Algorithm::Arabic),
                 greek: Stemmer::create(Algorithm::Greek),
             },
+            memo: None,
         }
+    }
+
+    /// One that remembers words, for building.
+    pub(super) fn remembering() -> Self {
+        Self { memo: Some(HashMap::default()), ..Self::new() }
     }
 
     /// Calls `sink` with each token in order.
     pub(super) fn tokens(&mut self, text: &str, sink: &mut impl FnMut(Token<'_>)) {
-        if text.is_ascii() {
-            self.run(text.bytes().map(char::from), sink);
-        } else {
-            self.run(text.nfkc(), sink);
+        // Normalisation never reaches over white space, so only the words that need it pay for it.
+        for line in text.split_inclusive('\n') {
+            if line.is_ascii() {
+                self.run(line.bytes().map(char::from), sink);
+                continue;
+            }
+            for word in line.split_inclusive(' ') {
+                if word.is_ascii() {
+                    self.run(word.bytes().map(char::from), sink);
+                } else {
+                    self.run(word.nfkc(), sink);
+                }
+            }
         }
     }
 
@@ -181,10 +205,26 @@ impl Analyzer {
             self.whole.push_str(&self.word);
         }
         self.parts += 1;
-        let kind = if function_words::contains(&self.word) { Kind::Function } else { Kind::Word };
-        let term = stem_hash(&self.stemmers, &self.word, &mut self.stem);
+        let (kind, term) = self.look_up();
         sink(Token { kind, text: &self.word, term });
         self.word.clear();
+    }
+
+    /// What the current word is and what it is compared by.
+    fn look_up(&mut self) -> (Kind, TermHash) {
+        let written = TermHash::of(&self.word);
+        if let Some(known) = self.memo.as_ref().and_then(|memo| memo.get(&written)) {
+            return *known;
+        }
+        let kind = if function_words::contains(written) { Kind::Function } else { Kind::Word };
+        let known = (kind, stem_hash(&self.stemmers, &self.word, &mut self.stem));
+        if let Some(memo) = &mut self.memo {
+            if memo.len() >= MEMO_WORDS_MAX {
+                memo.clear();
+            }
+            memo.insert(written, known);
+        }
+        known
     }
 
     fn end_whole(&mut self, sink: &mut impl FnMut(Token<'_>)) {
@@ -200,7 +240,7 @@ impl Analyzer {
     fn one(&mut self, c: char, sink: &mut impl FnMut(Token<'_>)) {
         self.pair.clear();
         self.pair.extend(std::iter::once(c).default_case_fold());
-        let kind = if function_words::is_function_char(c) { Kind::Function } else { Kind::Single };
+        let kind = if function_words::is_function_char(c) { Kind::Particle } else { Kind::Single };
         sink(Token { kind, text: &self.pair, term: TermHash::of(&self.pair) });
     }
 
@@ -276,4 +316,103 @@ fn is_optional_mark(c: char) -> bool {
 /// Letters that are reduced to their base: Latin, Greek, Arabic with hamza, and the Cyrillic io.
 fn drops_marks(c: char) -> bool {
     matches!(u32::from(c), 0xc0..=0x24f | 0x370..=0x3ff | 0x451 | 0x622..=0x626 | 0x1e00..=0x1fff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tokens of a text, written `w:` word, `f:` function word, `i:` whole identifier, `s:` single, `p:` pair,
+    /// `g:` particle.
+    fn written(text: &str) -> String {
+        let mut all = Vec::new();
+        Analyzer::new().tokens(text, &mut |token| {
+            let kind = match token.kind {
+                Kind::Word => 'w',
+                Kind::Function => 'f',
+                Kind::Whole => 'i',
+                Kind::Single => 's',
+                Kind::Pair => 'p',
+                Kind::Particle => 'g',
+            };
+            all.push(format!("{kind}:{}", token.text));
+        });
+        all.join(" ")
+    }
+
+    fn terms(text: &str) -> Vec<TermHash> {
+        let mut all = Vec::new();
+        Analyzer::new().tokens(text, &mut |token| all.push(token.term));
+        all
+    }
+
+    #[test]
+    fn texts_of_many_scripts_become_the_tokens_people_search_by() {
+        for (text, expected) in [
+            ("Open the Camera!", "w:open f:the w:camera"),
+            ("  ,,  ", ""),
+            ("set_alarm-clock v2.1", "w:set w:alarm w:clock w:v2 w:1"),
+            ("openCamera", "w:open w:camera i:opencamera"),
+            ("HTTPServer", "w:http w:server i:httpserver"),
+            ("WhatsApp mp3", "f:whats w:app i:whatsapp w:mp3"),
+            // Chinese: ideographs and pairs; particles carry little.
+            ("打开相机", "s:打 p:打开 s:开 p:开相 s:相 p:相机 s:机"),
+            ("我的wifi", "g:我 p:我的 g:的 w:wifi"),
+            // Japanese: kana in pairs, a lone kana as it is.
+            ("カメラ", "p:カメ p:メラ"),
+            ("写真を", "s:写 p:写真 s:真 p:真を"),
+            ("を", "g:を"),
+            // Half-width kana with a voicing mark is the same text.
+            ("ﾊﾞｽ", "p:バス"),
+            // Korean syllables.
+            ("사진을", "s:사 p:사진 s:진 p:진을 g:을"),
+            // Full-width letters and digits.
+            ("ＷｉＦｉ　２４", "w:wi w:fi i:wifi w:24"),
+            // German: sharp s folds to two, the umlaut is dropped.
+            ("Straße SCHÖN", "w:strasse w:schon"),
+            // A combining mark is the same as the letter with it.
+            ("cafe\u{301} caf\u{e9}", "w:cafe w:cafe"),
+            // Arabic: points and the stretching stroke are dropped, hamza sits on its alif.
+            ("الكَامِيرَا كـتـاب أحمد", "w:الكاميرا w:كتاب w:احمد"),
+            ("Настройки её", "w:настройки f:ее"),
+            ("ΚΆΜΕΡΑ", "w:καμερα"),
+            // Thai has no spaces: pairs.
+            ("กลอง", "p:กล p:ลอ p:อง"),
+            // Devanagari vowel signs belong to the word.
+            ("कैमरा खोलें", "w:कैमरा w:खोलें"),
+            ("zero\u{200d}width so\u{ad}ft", "w:zerowidth w:soft"),
+        ] {
+            assert_eq!(written(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn forms_of_one_word_are_one_term_in_languages_that_a_script_tells() {
+        for (one, other) in
+            [("photos", "Photo"), ("settings", "SETTING"), ("настройка", "настройки"), ("ﬁle", "files")]
+        {
+            assert_eq!(terms(one), terms(other), "{one} and {other}");
+        }
+        assert_ne!(terms("camera"), terms("calendar"));
+    }
+
+    #[test]
+    fn a_remembering_analysis_says_the_same() {
+        let text = "The photos of the openCamera app, the photos";
+        let (mut plain, mut remembering) = (Vec::new(), Vec::new());
+        Analyzer::new().tokens(text, &mut |token| plain.push((token.kind, token.term)));
+        Analyzer::remembering().tokens(text, &mut |token| remembering.push((token.kind, token.term)));
+        assert_eq!(plain, remembering);
+    }
+
+    #[test]
+    fn words_are_cut_at_their_limit_and_nothing_is_unbounded() {
+        let long = "x".repeat(100_000);
+        let mut longest = 0;
+        Analyzer::new().tokens(&long, &mut |token| longest = longest.max(token.text.len()));
+        assert!((1..=WORD_BYTES_MAX).contains(&longest));
+        // A letter with many marks.
+        let marks = format!("e{}", "\u{301}".repeat(10_000));
+        assert_eq!(written(&marks), "f:e");
+    }
 }

@@ -85,8 +85,8 @@ static FUNCTION_CHARS: LazyLock<Vec<char>> = LazyLock::new(|| {
 });
 
 /// Whether a folded word is a function word of one of the listed languages.
-pub(super) fn contains(word: &str) -> bool {
-    WORDS.binary_search(&TermHash::of(word)).is_ok()
+pub(super) fn contains(word: TermHash) -> bool {
+    WORDS.binary_search(&word).is_ok()
 }
 
 /// Whether an ideograph or syllable mostly carries grammar.

@@ -1,5 +1,7 @@
 //! The hash that terms are known by.
 
+use std::hash::{BuildHasherDefault, Hasher};
+
 /// A term: the 64-bit hash of its text. Two texts with one hash are one term; that costs a little ranking and
 /// nothing else, since a posting is only followed to a visible document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +22,15 @@ impl TermHash {
         Self::mixed(left.0.rotate_left(23) ^ right.0.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
+    /// The term for a piece of a word.
+    pub(super) fn piece(chars: [char; 4]) -> Self {
+        let mut hash = 0x9ae1_6a3b_2f90_404f_u64;
+        for c in chars {
+            hash = (hash ^ u64::from(u32::from(c))).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        }
+        Self::mixed(hash)
+    }
+
     /// The lower half, which a page's term table compares.
     pub(super) fn low(self) -> u32 {
         let [a, b, c, d, ..] = self.0.to_le_bytes();
@@ -31,5 +42,28 @@ impl TermHash {
         hash = hash.wrapping_mul(0xd6e8_feb8_6659_fd93);
         hash ^= hash >> 32;
         Self(hash)
+    }
+}
+
+/// For maps that are keyed by terms: they are hashes already.
+pub(super) type BuildTermHasher = BuildHasherDefault<TermHasher>;
+
+/// Hands a term's own bits on.
+#[derive(Debug, Default)]
+pub(super) struct TermHasher(u64);
+
+impl Hasher for TermHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
     }
 }

@@ -30,16 +30,17 @@ pub(super) fn u32_in(array: &[u8], index: usize) -> Option<u32> {
     u32_at(array, index.checked_mul(4)?)
 }
 
-/// Element `index` of an array of little-endian `u16`; 0 beyond its end.
-pub(super) fn u16_in(array: &[u8], index: usize) -> u16 {
-    let at = index.saturating_mul(2);
-    match array.get(at..at.saturating_add(2)) {
-        Some(raw) => u16::from_le_bytes([raw[0], raw[1]]),
-        None => 0,
-    }
-}
-
 /// The part of `bytes` that begins at `offset` and has `length` bytes.
 pub(super) fn part(bytes: &[u8], offset: usize, length: usize) -> Option<&[u8]> {
     bytes.get(offset..offset.checked_add(length)?)
+}
+
+/// Appends a little-endian `u32`.
+pub(super) fn put(out: &mut Vec<u8>, value: u32) {
+    out.extend(value.to_le_bytes());
+}
+
+/// Appends a count or an offset. A page of 65,536 documents of the largest size stays below 4 GiB.
+pub(super) fn put_len(out: &mut Vec<u8>, value: usize) {
+    put(out, u32::try_from(value).unwrap_or(u32::MAX));
 }

@@ -102,3 +102,46 @@ fn out_of_scope(judged: &[Judged]) -> Option<OutOfScope> {
 fn count(value: usize) -> f64 {
     f64::from(u32::try_from(value).unwrap_or(u32::MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(hits: &[bool], relevant: usize, confidence: f32) -> Judged {
+        Judged { hits: hits.to_vec(), relevant, confidence }
+    }
+
+    fn near(got: f64, expected: f64) {
+        assert!((got - expected).abs() < 1e-9, "got {got}, expected {expected}");
+    }
+
+    #[test]
+    fn the_figures_are_those_of_their_definitions() {
+        let figures = quality(&[
+            judged(&[true, false], 1, 0.9),
+            judged(&[false, true], 1, 0.8),
+            judged(&[false; 10], 1, 0.7),
+            judged(&[true, false, true], 2, 0.6),
+        ]);
+        assert_eq!(figures.queries, 4);
+        near(figures.recall_at_1, 0.5);
+        near(figures.recall_at_5, 0.75);
+        near(figures.mrr_at_10, (1.0 + 0.5 + 0.0 + 1.0) / 4.0);
+        let second = 1.0 / 3f64.log2();
+        near(figures.ndcg_at_10, (1.0 + second + 0.0 + 1.5 / (1.0 + second)) / 4.0);
+        assert_eq!(figures.out_of_scope, None);
+        near(quality(&[judged(&[false; 11], 1, 0.0), judged(&[], 1, 0.0)]).mrr_at_10, 0.0);
+        assert_eq!(quality(&[]).queries, 0);
+    }
+
+    #[test]
+    fn queries_out_of_scope_are_told_by_their_confidence_only() {
+        let mut all: Vec<Judged> = (1u8..=20).map(|at| judged(&[true], 1, f32::from(at) / 20.0)).collect();
+        all.extend([0.01, 0.09, 0.5, 0.99].map(|confidence| judged(&[], 0, confidence)));
+        let told = quality(&all).out_of_scope.expect("both kinds are there");
+        // The threshold refuses one of twenty: 0.05 goes, 0.10 stays.
+        near(told.refused_at_5, 0.5);
+        near(told.auroc, (20.0 + 19.0 + 10.5 + 1.0) / 80.0);
+        near(quality(&all).mrr_at_10, 1.0);
+    }
+}

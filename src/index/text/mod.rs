@@ -8,14 +8,20 @@
 //! Invariant: pure functions on bytes. Hostile bytes give an error or a wrong answer, never a panic.
 
 mod analysis;
+mod best;
 mod build;
+mod features;
 mod function_words;
 mod hash;
 mod layout;
 mod metrics;
 mod open;
+mod page;
+mod query;
 mod search;
 mod sight;
+#[cfg(test)]
+mod tests;
 mod weights;
 mod why;
 

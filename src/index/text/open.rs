@@ -41,21 +41,15 @@ impl<'a> TextIndex<'a> {
     /// # Errors
     /// If the bytes are not a text section of this version, or end early.
     pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
-        let magic = u32_at(bytes, 0)
-            .ok_or("the text section is shorter than its header; build the snapshot again")?;
+        let (Some(magic), Some(docs), Some(pages)) = (u32_at(bytes, 0), u32_at(bytes, 4), u32_at(bytes, 8))
+        else {
+            return Err("the text section is shorter than its header; build the snapshot again".to_owned());
+        };
         if magic != MAGIC {
             return Err(format!(
                 "text section starts with {magic:#010x}, expected {MAGIC:#010x}; build the snapshot again"
             ));
         }
-        let (docs, pages) = match (u32_at(bytes, 4), u32_at(bytes, 8)) {
-            (Some(docs), Some(pages)) => (docs, pages),
-            _ => {
-                return Err(
-                    "the text section is shorter than its header; build the snapshot again".to_owned()
-                );
-            }
-        };
         if docs.div_ceil(PAGE_DOCS) != pages {
             return Err(format!(
                 "text section of {docs} documents claims {pages} pages; build the snapshot again"
@@ -143,11 +137,11 @@ impl<'a> Page<'a> {
         None
     }
 
-    /// Documents of a place, two bytes each, and their impacts; empty if the place is not inside.
-    pub(super) fn postings(&self, place: Place) -> (&'a [u8], &'a [u8]) {
+    /// Documents of a place, each a little-endian `u16`, and their impacts; empty if the place is not inside.
+    pub(super) fn postings(&self, place: Place) -> (&'a [[u8; 2]], &'a [u8]) {
         let (start, length) = (place.start as usize, place.length as usize);
         match (part(self.postings, start * 2, length * 2), part(self.impacts, start, length)) {
-            (Some(docs), Some(impacts)) => (docs, impacts),
+            (Some(docs), Some(impacts)) => (docs.as_chunks().0, impacts),
             _ => (&[], &[]),
         }
     }

@@ -2,12 +2,13 @@
 
 use std::cmp::Ordering;
 
-use super::analysis::{Analyzer, Kind};
-use super::hash::TermHash;
-use super::layout::{PAGE_DOCS, u16_in};
+use super::analysis::Analyzer;
+use super::best::Best;
+use super::layout::PAGE_DOCS;
 use super::open::{Page, Place, TextIndex};
-use super::sight::{Sight, bit};
-use crate::limits::{QUERY_BYTES_MAX, QUERY_TERMS_MAX};
+use super::query::{Query, Term};
+use super::sight::Sight;
+use super::weights;
 
 /// One index with what the caller sees of it.
 #[derive(Clone, Copy, Debug)]
@@ -46,38 +47,22 @@ pub struct Answer<'s> {
     pub confidence: f32,
 }
 
+/// Decides between two documents, as (part, number), that score alike.
+pub type Tie<'t> = dyn Fn((u32, u32), (u32, u32)) -> Ordering + 't;
+
 /// Buffers of a search; a warm one allocates nothing.
 #[derive(Debug)]
 pub struct Scratch {
     analyzer: Analyzer,
-    terms: Vec<Term>,
-    /// Of each page of each part, one place a term.
-    places: Vec<Place>,
+    query: Query,
     /// Scores of the page being scanned, zero between scans.
     scores: Box<[u16]>,
-    candidates: Vec<Candidate>,
+    best: Best,
     hits: Vec<Found>,
 }
 
-/// A term of the query.
-#[derive(Clone, Copy, Debug)]
-struct Term {
-    hash: TermHash,
-    function: bool,
-    /// Inverse document frequency in 1/256, halved for function words.
-    weight: u32,
-    /// What an impact is multiplied with, in 1/256, so that a perfect document has 65,535.
-    factor: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    found: Found,
-    rank: u32,
-}
-
-/// Decides between two documents, as (part, number), that score alike.
-pub type Tie<'t> = dyn Fn((u32, u32), (u32, u32)) -> Ordering + 't;
+/// One score for each document that a page can have.
+type Scores = [u16; PAGE_DOCS as usize];
 
 impl Default for Scratch {
     fn default() -> Self {
@@ -86,15 +71,14 @@ impl Default for Scratch {
 }
 
 impl Scratch {
-    /// Fresh buffers.
+    /// Fresh buffers: 128 KiB and what the first queries need.
     #[must_use]
     pub fn new() -> Self {
         Self {
             analyzer: Analyzer::new(),
-            terms: Vec::new(),
-            places: Vec::new(),
+            query: Query::new(),
             scores: vec![0; PAGE_DOCS as usize].into_boxed_slice(),
-            candidates: Vec::new(),
+            best: Best::new(),
             hits: Vec::new(),
         }
     }
@@ -102,8 +86,8 @@ impl Scratch {
 
 /// The best `limit` documents for a query over all parts, deprecated ones last.
 ///
-/// `tie` decides between documents of equal score and must agree with the order of ids inside a part. Cost: the
-/// postings of the query's terms.
+/// `tie` decides between documents of equal score of different parts and must be a total order that agrees with the
+/// order of ids inside a part. Cost: the postings of the query's terms; nothing is allocated once `scratch` is warm.
 pub fn search<'s>(
     parts: &[Part<'_>],
     query: &str,
@@ -111,137 +95,102 @@ pub fn search<'s>(
     tie: &Tie<'_>,
     scratch: &'s mut Scratch,
 ) -> Answer<'s> {
-    scratch.candidates.clear();
-    scratch.hits.clear();
-    analyze(query, scratch);
-    weigh(parts, scratch);
+    let Scratch { analyzer, query: terms, scores, best, hits } = scratch;
+    terms.analyze(analyzer, query);
+    terms.weigh(parts);
+    best.begin(limit);
+    hits.clear();
+    let Some(scores) = scores.first_chunk_mut() else {
+        return Answer { hits, total: 0, confidence: 0.0 };
+    };
     let mut total = 0;
-    let mut first = 0;
+    let mut places = terms.places.as_slice();
     for (number, part) in (0u32..).zip(parts) {
         for page in part.index.pages() {
-            total += scan(&page, number, part, first, scratch);
-            first += scratch.terms.len();
-            if scratch.candidates.len() > 4 * limit.max(64) {
-                keep_best(&mut scratch.candidates, limit, tie);
-            }
+            let (here, rest) = places.split_at(terms.terms.len());
+            places = rest;
+            add_up(&page, &terms.terms, here, scores);
+            total += collect(&page, number, part, scores, best, tie);
         }
     }
-    keep_best(&mut scratch.candidates, limit, tie);
-    scratch.hits.extend(scratch.candidates.iter().map(|candidate| candidate.found));
-    let confidence = scratch.hits.first().map_or(0.0, |hit| confidence(hit.score));
-    Answer { hits: &scratch.hits, total, confidence }
+    hits.extend(best.finish(tie));
+    let confidence = hits.first().map_or(0.0, |hit| terms.coverage(hit.score));
+    Answer { hits, total, confidence }
 }
 
-fn confidence(score: u32) -> f32 {
-    f32::from(u16::try_from(score).unwrap_or(u16::MAX)) / f32::from(u16::MAX)
-}
-
-fn keep_best(candidates: &mut Vec<Candidate>, limit: usize, tie: &Tie<'_>) {
-    candidates.sort_unstable_by(|x, y| {
-        let (a, b) = (&x.found, &y.found);
-        (a.deprecated.cmp(&b.deprecated)).then(b.score.cmp(&a.score)).then_with(|| {
-            if a.part == b.part { x.rank.cmp(&y.rank) } else { tie((a.part, a.doc), (b.part, b.doc)) }
-        })
-    });
-    candidates.truncate(limit);
-}
-
-/// The query's terms, each once.
-fn analyze(query: &str, scratch: &mut Scratch) {
-    let mut end = query.len().min(QUERY_BYTES_MAX);
-    while !query.is_char_boundary(end) {
-        end -= 1;
-    }
-    let terms = &mut scratch.terms;
-    terms.clear();
-    scratch.analyzer.tokens(&query[..end], &mut |token| {
-        if terms.len() < QUERY_TERMS_MAX && !terms.iter().any(|term| term.hash == token.term) {
-            let function = token.kind == Kind::Function;
-            terms.push(Term { hash: token.term, function, weight: 0, factor: 0 });
-        }
-    });
-}
-
-/// Finds each term in each page and weighs it by how many visible documents of all parts have it.
-fn weigh(parts: &[Part<'_>], scratch: &mut Scratch) {
-    let Scratch { terms, places, .. } = scratch;
-    places.clear();
-    let mut visible = 0;
-    for part in parts {
-        visible += part.sight.visible();
-        for page in part.index.pages() {
-            places.extend(terms.iter().map(|term| page.find(term.hash).unwrap_or_default()));
-        }
-    }
-    for (at, term) in terms.iter_mut().enumerate() {
-        let mut frequency = 0;
-        let mut place = at;
-        for part in parts {
-            for page in part.index.pages() {
-                frequency += count(&page, places[place], part);
-                place += places.len() / page_count(parts);
-            }
-        }
-        term.weight = if frequency == 0 { 0 } else { idf(visible, frequency) };
-        if term.function {
-            term.weight /= 2;
-        }
-    }
-    let sum: u64 = terms.iter().map(|term| u64::from(term.weight)).sum();
-    for term in terms {
-        let factor = (u64::from(term.weight) * 65_535 * 256).checked_div(sum * 255).unwrap_or(0);
-        term.factor = u32::try_from(factor).unwrap_or(0);
-    }
-}
-
-fn page_count(parts: &[Part<'_>]) -> usize {
-    parts.iter().map(|part| part.index.pages().count()).sum::<usize>().max(1)
-}
-
-/// Robertson's inverse document frequency in 1/256.
-fn idf(visible: u32, frequency: u32) -> u32 {
-    let (all, with) = (f64::from(visible), f64::from(frequency));
-    let value = (1.0 + (all - with + 0.5) / (with + 0.5)).ln() * 256.0;
-    (1..=16)
-        .rev()
-        .map(|bit| 1u32 << bit)
-        .fold(1, |sum, bit| if f64::from(sum + bit) <= value { sum + bit } else { sum })
-}
-
-/// Visible documents among a term's postings.
-fn count(page: &Page<'_>, place: Place, part: &Part<'_>) -> u32 {
-    let (docs, _) = page.postings(place);
-    let postings = docs.len() / 2;
-    let visible =
-        (0..postings).filter(|&at| bit(part.visible, page.base + u32::from(u16_in(docs, at)))).count();
-    u32::try_from(visible).unwrap_or(0)
-}
-
-/// Scores the documents of one page; answers how many visible ones passed the filter and hold a term.
-fn scan(page: &Page<'_>, number: u32, part: &Part<'_>, first: usize, scratch: &mut Scratch) -> u32 {
-    let Scratch { terms, places, scores, candidates, .. } = scratch;
-    for (term, &place) in terms.iter().zip(&places[first..]) {
-        let (docs, impacts) = page.postings(place);
-        for (at, &impact) in impacts.iter().enumerate() {
-            let score = &mut scores[usize::from(u16_in(docs, at))];
-            let share = u32::from(impact) * term.factor >> 8;
-            *score = score.saturating_add(u16::try_from(share).unwrap_or(u16::MAX));
-        }
-    }
-    let mut total = 0;
-    for (doc, score) in (0..page.docs).zip(scores.iter_mut()) {
-        let value = std::mem::take(score);
-        let global = page.base + doc;
-        if value == 0 || !bit(part.visible, global) || part.filter.is_some_and(|filter| !bit(filter, global))
-        {
+/// Adds each term's share to the documents that have it.
+fn add_up(page: &Page<'_>, terms: &[Term], places: &[Place], scores: &mut Scores) {
+    for (term, &place) in terms.iter().zip(places) {
+        if term.factor == 0 {
             continue;
         }
-        total += 1;
-        let found =
-            Found { part: number, doc: global, score: u32::from(value), deprecated: page.is_deprecated(doc) };
-        candidates.push(Candidate { found, rank: page.rank(doc) });
+        let (docs, impacts) = page.postings(place);
+        for (doc, &impact) in docs.iter().zip(impacts) {
+            let score = &mut scores[usize::from(u16::from_le_bytes(*doc))];
+            // The shares of all terms are at most 65,535 together, unless the bytes name a document twice.
+            *score = score.wrapping_add(share(impact, term.factor));
+        }
+    }
+}
+
+/// What a posting adds to its document's score.
+fn share(impact: u8, factor: u32) -> u16 {
+    // A factor is at most 65,792 and an impact 255: the product fits, and its upper part is 16 bits wide.
+    let [_, low, high, _] = (u32::from(impact).wrapping_mul(factor)).to_le_bytes();
+    u16::from_le_bytes([low, high])
+}
+
+/// Moves the visible documents of a page that pass the filter to the best ones and clears the scores; answers how
+/// many there were.
+fn collect(
+    page: &Page<'_>,
+    number: u32,
+    part: &Part<'_>,
+    scores: &mut Scores,
+    best: &mut Best,
+    tie: &Tie<'_>,
+) -> u32 {
+    let mut total = 0;
+    // Pages begin at multiples of 64, so a block of scores is a word of bits.
+    for (block, base) in scores[..page.docs as usize].chunks_mut(64).zip((page.base..).step_by(64)) {
+        let word = |bits: &[u64]| bits.get(base as usize / 64).copied().unwrap_or(0);
+        let mut mask = word(part.visible) & part.filter.map_or(u64::MAX, word);
+        if block.len() < 64 {
+            mask &= (1 << block.len()) - 1;
+        }
+        let highest = block.iter().fold(0, |highest: u16, score| highest.max(*score));
+        if mask != 0 && highest >= weights::SCORE_MIN {
+            total += count(block, mask);
+            let enough = best.enough();
+            if highest >= enough {
+                for (doc, &score) in (base..).zip(block.iter()) {
+                    if score >= enough && mask >> (doc % 64) & 1 == 1 {
+                        let local = doc - page.base;
+                        let deprecated = page.is_deprecated(local);
+                        let found = Found { part: number, doc, score: u32::from(score), deprecated };
+                        best.push(found, page.rank(local), tie);
+                    }
+                }
+            }
+        }
+        if highest != 0 {
+            block.fill(0);
+        }
     }
     total
+}
+
+/// How many masked-in documents of a block score enough to be hits; without branches, since they would be missed.
+fn count(block: &[u16], mask: u64) -> u32 {
+    if mask == u64::MAX {
+        let counted: u16 = block.iter().map(|score| u16::from(*score >= weights::SCORE_MIN)).sum();
+        return u32::from(counted);
+    }
+    let mut bits = 0;
+    for (at, score) in block.iter().enumerate() {
+        bits |= u64::from(*score >= weights::SCORE_MIN) << at;
+    }
+    (bits & mask).count_ones()
 }
 
 #[cfg(test)]
@@ -257,6 +206,7 @@ mod tests {
             ("b", "Camera flash settings", false),
             ("c", "打开相机", false),
             ("d", "camera", false),
+            ("e", "The Who", false),
         ] {
             builder.add(&Fields { id, name, deprecated, ..Fields::default() });
         }
@@ -277,5 +227,7 @@ mod tests {
         assert_eq!(ask("Cameras", 0b0111), [1, 0]);
         assert_eq!(ask("相机", 0b1111), [2]);
         assert!(ask("the of", 0b1111).is_empty());
+        assert_eq!(ask("the who", 0b1_1111), [4], "a name of grammar alone is found by it");
+        assert_eq!(ask("camra flahs", 0b1111).first(), Some(&1), "misspelt words are found by their pieces");
     }
 }

@@ -31,9 +31,11 @@ impl Sight {
         self.visible
     }
 
-    /// The runs, half open, ascending.
-    pub(super) fn runs(&self) -> &[(u32, u32)] {
-        &self.runs
+    /// The runs that touch documents `from..to`, half open, ascending.
+    pub(super) fn runs_between(&self, from: u32, to: u32) -> &[(u32, u32)] {
+        let first = self.runs.partition_point(|run| run.1 <= from);
+        let last = self.runs.partition_point(|run| run.0 < to);
+        self.runs.get(first..last).unwrap_or(&[])
     }
 }
 
@@ -52,11 +54,6 @@ fn next(bits: &[u64], from: u32, docs: u32, wanted: bool) -> Option<u32> {
     None
 }
 
-/// Whether a document's bit is set.
-pub(super) fn bit(bits: &[u64], doc: u32) -> bool {
-    bits.get(doc as usize / 64).is_some_and(|word| word >> (doc % 64) & 1 == 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,10 +65,14 @@ mod tests {
             bits[doc / 64] |= 1 << (doc % 64);
         }
         let sight = Sight::new(&bits, 140);
-        assert_eq!(sight.runs(), [(0, 3), (63, 66), (130, 131)]);
+        assert_eq!(sight.runs_between(0, 140), [(0, 3), (63, 66), (130, 131)]);
         assert_eq!(sight.visible(), 7);
-        assert_eq!(Sight::new(&bits, 65).runs(), [(0, 3), (63, 65)]);
-        assert_eq!(Sight::new(&[u64::MAX; 2], 200).runs(), [(0, 128)], "documents without a word are hidden");
+        assert_eq!(Sight::new(&bits, 65).runs_between(0, 65), [(0, 3), (63, 65)]);
+        assert_eq!(
+            Sight::new(&[u64::MAX; 2], 200).runs_between(0, 200),
+            [(0, 128)],
+            "documents without a word are hidden"
+        );
         assert_eq!(Sight::new(&[], 10).visible(), 0);
     }
 }

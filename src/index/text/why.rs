@@ -76,3 +76,29 @@ pub fn why(fields: &Fields<'_>, query: &str) -> Vec<(Field, Vec<String>)> {
     }
     answer
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_names_the_fields_that_hold_the_querys_words() {
+        let fields = Fields {
+            name: "Camera",
+            description: "Take photos",
+            aliases: &["拍照"],
+            body: "the camera shutter",
+            ..Fields::default()
+        };
+        let found: Vec<_> = why(&fields, "take a photo with the CAMERA 拍照")
+            .into_iter()
+            .map(|(field, words)| format!("{}: {}", field.name(), words.join(" ")))
+            .collect();
+        assert_eq!(
+            found,
+            ["name: camera", "alias: 拍 拍照 照", "description: take photo", "body: camera"],
+            "function words are left out"
+        );
+        assert!(why(&fields, "music").is_empty());
+    }
+}

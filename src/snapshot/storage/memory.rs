@@ -133,18 +133,17 @@ impl MemoryStorage {
     /// A process on a copy of the files as they are now, with everything that is not durable yet.
     pub(crate) fn copy(&self) -> Self {
         let disk = self.disk.lock();
-        let mut copies: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
-        let mut copy_of = |node: &Arc<Node>| {
-            Arc::clone(copies.entry(node.id).or_insert_with(|| Arc::new(node.copy())))
-        };
-        let mut copied = Disk { next_id: disk.next_id, clock_ms: disk.clock_ms, ..Disk::default() };
-        copied.names = disk.names.iter().map(|(name, node)| (name.clone(), copy_of(node))).collect();
-        copied.durable = disk.durable.iter().map(|(name, node)| (name.clone(), copy_of(node))).collect();
+        let mut nodes: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
+        let mut copy_of =
+            |node: &Arc<Node>| Arc::clone(nodes.entry(node.id).or_insert_with(|| Arc::new(node.copy())));
+        let mut twin = Disk { next_id: disk.next_id, clock_ms: disk.clock_ms, ..Disk::default() };
+        twin.names = disk.names.iter().map(|(name, node)| (name.clone(), copy_of(node))).collect();
+        twin.durable = disk.durable.iter().map(|(name, node)| (name.clone(), copy_of(node))).collect();
         for change in &disk.pending {
             let change = change.iter().map(|(name, node)| (name.clone(), node.as_ref().map(&mut copy_of)));
-            copied.pending.push(change.collect());
+            twin.pending.push(change.collect());
         }
-        Self { path: self.path.clone(), disk: Arc::new(Mutex::new(copied)), process: Process::new() }
+        Self { path: self.path.clone(), disk: Arc::new(Mutex::new(twin)), process: Process::new() }
     }
 
     /// Moves the clock.

@@ -3,9 +3,10 @@
 use std::sync::OnceLock;
 
 use super::super::manifest;
-use super::super::ring::{RECORD_BYTES, RING_BYTES, Ring};
+use super::super::ring::{RECORD_BYTES, RING_BYTES, Ring, encode};
 use super::super::{epoch, names, sections};
 use super::*;
+use proptest::prelude::*;
 
 /// Every truncation, and every byte with each of the bits in `masks` flipped.
 fn broken_twins<'a>(bytes: &'a [u8], masks: &'a [u8]) -> impl Iterator<Item = (String, Vec<u8>)> + 'a {
@@ -45,13 +46,17 @@ fn a_broken_segment_is_an_error_or_says_the_same() {
     assert!(refused > built.bytes.len() * 7, "most twins are refused: {refused}");
 }
 
+/// A change to the bytes of a segment.
+type Change = Box<dyn Fn(&mut Vec<u8>)>;
+
 #[test]
 fn a_header_with_right_checksums_but_wrong_contents_is_refused() {
     let good = segment("text").bytes;
     let table = sections::HEADER_BYTES;
     let head = sections::head_bytes(2);
-    type Change = Box<dyn Fn(&mut Vec<u8>)>;
-    let put = |at: usize, value: u64| -> Change { Box::new(move |b| b[at..at + 8].copy_from_slice(&value.to_le_bytes())) };
+    let put = |at: usize, value: u64| -> Change {
+        Box::new(move |b| b[at..at + 8].copy_from_slice(&value.to_le_bytes()))
+    };
     let changes: Vec<(&str, Change)> = vec![
         ("offset beyond the end", put(table + 8, 1 << 60)),
         ("length that overflows", put(table + 16, u64::MAX)),
@@ -59,11 +64,24 @@ fn a_header_with_right_checksums_but_wrong_contents_is_refused() {
         ("unaligned offset", put(table + 8, head as u64 + 1)),
         ("overlap", put(table + sections::ENTRY_BYTES + 8, head as u64)),
         ("two of a kind", Box::new(move |b| b[table + sections::ENTRY_BYTES] = 1)),
-        ("unknown required", Box::new(move |b| { b[table + sections::ENTRY_BYTES] = 9; b[table + sections::ENTRY_BYTES + 4] = 1; })),
+        (
+            "unknown required",
+            Box::new(move |b| {
+                b[table + sections::ENTRY_BYTES] = 9;
+                b[table + sections::ENTRY_BYTES + 4] = 1;
+            }),
+        ),
         ("another kind of file", Box::new(|b| b[sections::AT_FILE_KIND] ^= 1)),
         ("another endianness", Box::new(|b| b[sections::AT_DESCRIPTOR] ^= 1)),
         ("another size of a type", Box::new(|b| b[sections::AT_DESCRIPTOR + 8] ^= 1)),
-        ("bytes behind the end", Box::new(|b| { b.push(0); let len = b.len() as u64; b[sections::AT_FILE_LEN..sections::AT_FILE_LEN + 8].copy_from_slice(&len.to_le_bytes()); })),
+        (
+            "bytes behind the end",
+            Box::new(|b| {
+                b.push(0);
+                let len = b.len() as u64;
+                b[sections::AT_FILE_LEN..sections::AT_FILE_LEN + 8].copy_from_slice(&len.to_le_bytes());
+            }),
+        ),
         ("too many sections", Box::new(|b| b[sections::AT_SECTION_COUNT + 2] = 1)),
     ];
     for (what, change) in changes {
@@ -82,7 +100,40 @@ fn a_header_with_right_checksums_but_wrong_contents_is_refused() {
     optional[table + sections::ENTRY_BYTES] = 9;
     optional[sections::AT_VERSION + 2] = 7;
     fix_header(&mut optional);
-    assert_eq!(read_all_sections(&optional).unwrap().len(), 2, "an unknown optional section and minor are no reason");
+    assert_eq!(
+        read_all_sections(&optional).unwrap().len(),
+        2,
+        "an unknown optional section and minor are no reason"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(
+        bytes in proptest::collection::vec(any::<u8>(), 0..400),
+        changes in proptest::collection::vec((0_usize..400, any::<u8>()), 0..6),
+        folded in any::<u64>(),
+    ) {
+        let _ = read_all_sections(&bytes);
+        let _ = Manifest::decode("CURRENT", &bytes);
+        let _ = Ring::read(&bytes, folded);
+        let mut segment = segment("some text").bytes;
+        let mut ring = vec![0; RING_BYTES];
+        for (record, slot) in encode(3, 1, &bytes).into_iter().flatten().zip(ring.chunks_exact_mut(RECORD_BYTES)) {
+            slot.copy_from_slice(&record);
+        }
+        for (at, value) in changes {
+            let len = segment.len();
+            segment[at % len] = value;
+            ring[at] = value;
+        }
+        let ring = Ring::read(&ring, folded);
+        let _ = ring.place(3, folded);
+        fix_header(&mut segment);
+        let _ = read_all_sections(&segment);
+    }
 }
 
 fn fix_header(bytes: &mut [u8]) {
@@ -137,7 +188,11 @@ fn a_current_that_breaks_under_an_open_handle_is_recovered_too() {
     read_only.storage = Some(process(&storage) as Arc<dyn Storage>);
     storage.poke(names::CURRENT, Some(b"nonsense"));
     let reader = DataDir::open(Path::new("memory"), &read_only).unwrap();
-    assert_eq!(look(&reader).unwrap().layers["local"], "one", "a reader that may not write looks at the one before");
+    assert_eq!(
+        look(&reader).unwrap().layers["local"],
+        "one",
+        "a reader that may not write looks at the one before"
+    );
     assert_eq!(storage.peek(names::CURRENT).unwrap(), b"nonsense", "and leaves everything as it is");
 }
 
@@ -207,7 +262,8 @@ fn a_newer_manifest_before_the_current_one_stops_recovery_and_garbage_collection
 }
 
 fn fix_manifest(bytes: &mut [u8]) {
-    let crc = crc32c::crc32c_append(crc32c::crc32c(&bytes[..manifest::AT_CRC]), &bytes[manifest::AT_CRC + 4..]);
+    let crc =
+        crc32c::crc32c_append(crc32c::crc32c(&bytes[..manifest::AT_CRC]), &bytes[manifest::AT_CRC + 4..]);
     bytes[manifest::AT_CRC..manifest::AT_CRC + 4].copy_from_slice(&crc.to_le_bytes());
 }
 
@@ -223,7 +279,8 @@ fn a_manifest_with_right_checksum_cannot_name_foreign_files() {
         let mut bytes = Manifest::default().encode().unwrap();
         bytes.truncate(manifest::HEADER_BYTES);
         bytes.extend_from_slice(&text);
-        bytes[manifest::AT_LENGTH..manifest::AT_LENGTH + 8].copy_from_slice(&(text.len() as u64).to_le_bytes());
+        bytes[manifest::AT_LENGTH..manifest::AT_LENGTH + 8]
+            .copy_from_slice(&(text.len() as u64).to_le_bytes());
         fix_manifest(&mut bytes);
         let error = Manifest::decode("CURRENT", &bytes).unwrap_err().to_string();
         assert!(error.contains("is not the name"), "{name}: {error}");
@@ -263,11 +320,16 @@ fn a_damaged_ring_suspends_until_it_is_repaired_and_still_takes_statements() {
         storage.poke(names::RING, Some(&twin));
         let dir = open(&storage).unwrap();
         assert!(look(&dir).unwrap().denied);
-        dir.append_statement(1, b"-new").unwrap();
-        assert!(look(&dir).unwrap().said.contains(&"-new".to_owned()));
+        match dir.append_statement(1, b"-new") {
+            Ok(_) => assert!(look(&dir).unwrap().said.contains(&"-new".to_owned())),
+            Err(error) => {
+                assert!(matches!(error, StorageError::RingFull { .. }) && twin.is_empty(), "{error}");
+            }
+        }
         assert!(look(&dir).unwrap().denied, "the trace of the damage is still there");
         publish(&dir, "local", "folded").unwrap();
         dir.repair_ring().unwrap();
+        dir.set_deny_all(false).unwrap();
         assert!(!look(&dir).unwrap().denied, "{} bytes", twin.len());
         dir.append_statement(1, b"-later").unwrap();
         assert_eq!(look(&dir).unwrap().said.last().unwrap(), "-later");

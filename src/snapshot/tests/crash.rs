@@ -21,7 +21,12 @@ fn operations() -> Vec<(&'static str, Operation, Seen, Seen)> {
         ("import", |dir| publish(dir, "local", "two").map(drop), old.clone(), imported),
         ("import of what is there", |dir| publish(dir, "local", "one").map(drop), old.clone(), old.clone()),
         ("revoke", |dir| Ok(dir.append_statement(1, b"-c").map(drop)?), old.clone(), revoked),
-        ("revoke in many parts", |dir| Ok(dir.append_statement(1, "long".repeat(100).as_bytes()).map(drop)?), old.clone(), revoked_long),
+        (
+            "revoke in many parts",
+            |dir| Ok(dir.append_statement(1, "long".repeat(100).as_bytes()).map(drop)?),
+            old.clone(),
+            revoked_long,
+        ),
         ("nothing", |dir| dir.commit(&mut |_| Ok(Edit::Unchanged)).map(drop), old.clone(), old.clone()),
         ("announce", |dir| Ok(dir.announce()?), old.clone(), old.clone()),
         ("collect", |dir| Ok(dir.collect().map(drop)?), old.clone(), old),
@@ -74,7 +79,10 @@ fn a_stop_or_failure_at_any_step_leaves_the_old_or_the_new_state_and_a_retry_hea
                 let after = look(&open(&process(&storage)).unwrap()).expect(&at);
                 // A revocation that could not be written hides the synced layer: that is a safe state too.
                 let allowed = Seen { denied: after.denied && name.starts_with("revoke"), ..after.clone() };
-                assert!(allowed == after && (after.layers == old.layers || after.layers == new.layers), "{at}: {after:?}");
+                assert!(
+                    allowed == after && (after.layers == old.layers || after.layers == new.layers),
+                    "{at}: {after:?}"
+                );
                 assert!(after.said == old.said || after.said == new.said, "{at}: {after:?}");
                 if result.is_ok() {
                     assert_eq!(after, new, "{at}");
@@ -123,10 +131,7 @@ fn a_power_cut_after_any_step_keeps_what_was_acknowledged_and_mixes_nothing() {
                     assert_eq!(after, new, "{at}");
                 }
                 // A half-written record of a statement that nobody acknowledged may be reported as damage.
-                assert!(
-                    after.said == old.said || after.said == new.said,
-                    "{at}: {after:?}"
-                );
+                assert!(after.said == old.said || after.said == new.said, "{at}: {after:?}");
                 publish(&dir, "local", "three").expect(&at);
                 assert_eq!(look(&dir).unwrap().layers["local"], "three", "{at}");
                 if !reached {

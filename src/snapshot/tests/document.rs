@@ -52,7 +52,8 @@ fn constants() -> BTreeMap<&'static str, String> {
         ("ring.statement_bytes_max", limits::STATEMENT_BYTES_MAX as u64),
         ("names.hash_digits", names::HASH_DIGITS as u64),
     ];
-    let mut all: BTreeMap<_, _> = numbers.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+    let mut all: BTreeMap<_, _> =
+        numbers.into_iter().map(|(name, value)| (name, value.to_string())).collect();
     all.insert("grace.retired_ms", limits::RETIRED_GRACE_MS.to_string());
     all.insert("grace.uncommitted_ms", limits::UNCOMMITTED_GRACE_MS.to_string());
     all.insert("segment.magic", text(sections::MAGIC));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::super::storage::Fault;
 use super::*;
 use crate::limits::{RETIRED_GRACE_MS, UNCOMMITTED_GRACE_MS};
 
@@ -73,7 +74,8 @@ fn foreign_files_and_the_fixed_ones_are_never_deleted() {
         format!("local-{hash}.seg.1-2.tmp"),
         "CURRENT.tmp".to_owned(),
     ];
-    let kept = ["notes.txt", "notes.tmp", "local.seg", "CURRENT.bad", "SYNC", "source.jsonl", "x-1.seg", ".tmp"];
+    let kept =
+        ["notes.txt", "notes.tmp", "local.seg", "CURRENT.bad", "SYNC", "source.jsonl", "x-1.seg", ".tmp"];
     for name in ours_and_dead.iter().map(String::as_str).chain(kept) {
         storage.poke(name, Some(b"x"));
     }
@@ -91,7 +93,7 @@ fn foreign_files_and_the_fixed_ones_are_never_deleted() {
 #[test]
 fn a_clock_that_goes_back_neither_deletes_early_nor_keeps_for_ever() {
     let base = Manifest::default();
-    let mut with = |at_ms: u64, now_ms: u64| {
+    let with = |at_ms: u64, now_ms: u64| {
         let mut before = base.clone();
         before.retired = vec![super::super::manifest::Retired { name: "x".to_owned(), at_ms }];
         super::super::collect::retire(&before, &base, now_ms)
@@ -99,4 +101,26 @@ fn a_clock_that_goes_back_neither_deletes_early_nor_keeps_for_ever() {
     assert_eq!(with(1_000, 500)[0].at_ms, 500, "retired now, at the latest");
     assert_eq!(with(1_000, 1_000 + RETIRED_GRACE_MS - 1).len(), 1);
     assert_eq!(with(1_000, 1_000 + RETIRED_GRACE_MS).len(), 0);
+}
+
+#[test]
+fn a_segment_that_could_not_be_written_does_not_stay_on_a_full_disk() {
+    let storage = Arc::new(MemoryStorage::new());
+    let dir = open(&storage).unwrap();
+    publish(&dir, "local", "one").unwrap();
+    let names = || -> BTreeSet<String> { storage.another_process().list().unwrap().into_iter().collect() };
+    let before = names();
+    let mut failed = 0;
+    for step in 0..8 {
+        let writer = process(&storage);
+        let other = open(&writer).unwrap();
+        writer.fault_at(step, Fault::Fail(std::io::ErrorKind::StorageFull));
+        if other.write_file("local", &segment("two")).is_err() {
+            assert_eq!(names(), before, "step {step}");
+            failed += 1;
+        } else {
+            break;
+        }
+    }
+    assert!(failed >= 3, "{failed}");
 }

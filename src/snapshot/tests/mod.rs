@@ -65,7 +65,9 @@ fn publish(dir: &DataDir, layer: &str, text: &str) -> Result<Outcome> {
 /// Moves the ring's statements into the manifest's state: there they are a list of texts.
 fn fold(base: &Loaded, next: &mut Manifest) {
     let mut said: Vec<String> = serde_json::from_value(next.state.clone()).unwrap_or_default();
-    said.extend(base.statements.iter().map(|statement| String::from_utf8_lossy(&statement.payload).into_owned()));
+    said.extend(
+        base.statements.iter().map(|statement| String::from_utf8_lossy(&statement.payload).into_owned()),
+    );
     next.state = serde_json::json!(said);
     next.folded_seq = base.last_seq;
 }
@@ -87,7 +89,7 @@ fn look(dir: &DataDir) -> Result<Seen> {
                 let text = dir.open_file(file, &SCHEMA)?.required(TEXT)?;
                 layers.insert(name.clone(), String::from_utf8_lossy(&text).into_owned());
             }
-            for source in &layer.current.source {
+            if let Some(source) = &layer.current.source {
                 dir.read_source(source)?;
             }
         }

@@ -31,10 +31,10 @@ fn the_state_is_installed_with_the_epoch_that_others_see_afterwards() {
     let storage = Arc::new(MemoryStorage::new());
     let dir = open(&storage).unwrap();
     let mut installed = None;
-    let outcome = dir.commit_then(
-        &mut |base| Ok(Edit::Install(Box::new((*base.manifest).clone()))),
-        &mut |loaded| installed = Some((loaded.epoch, loaded.manifest.serial)),
-    );
+    let outcome =
+        dir.commit_then(&mut |base| Ok(Edit::Install(Box::new((*base.manifest).clone()))), &mut |loaded| {
+            installed = Some((loaded.epoch, loaded.manifest.serial));
+        });
     assert!(matches!(outcome, Ok(Outcome::Installed(ref loaded)) if loaded.epoch == dir.epoch()));
     assert_eq!(installed, Some((dir.epoch(), 1)));
 }
@@ -61,7 +61,8 @@ fn what_a_killed_writer_left_unannounced_is_announced_by_the_next_and_by_the_tic
             let _ = run(&dir);
             let durable = storage.peek("CURRENT").unwrap();
             let serial = Manifest::decode("CURRENT", &durable).unwrap().serial;
-            let ring = super::super::ring::Ring::read(&storage.peek("revocations").unwrap(), 0).statements.len();
+            let ring =
+                super::super::ring::Ring::read(&storage.peek("revocations").unwrap(), 0).statements.len();
             if serial > before.manifest.serial || ring > before.statements.len() {
                 break (reader.epoch(), before);
             }
@@ -77,7 +78,9 @@ fn what_a_killed_writer_left_unannounced_is_announced_by_the_next_and_by_the_tic
         }
         assert_ne!(reader.epoch(), epoch, "{operation}, tick: {tick}");
         let now = reader.load().unwrap();
-        assert!(now.manifest.serial > changed.manifest.serial || now.statements.len() > changed.statements.len());
+        assert!(
+            now.manifest.serial > changed.manifest.serial || now.statements.len() > changed.statements.len()
+        );
     }
 }
 

@@ -159,6 +159,9 @@ fn symbolic_links_and_odd_files_are_not_followed() {
     fs::remove_file(path.join("CURRENT")).unwrap();
     fs::create_dir(path.join("CURRENT")).unwrap();
     assert!(DataDir::open(&path, &OpenOptions::default()).and_then(|dir| dir.load()).is_ok());
+    fs::remove_file(path.join("revocations")).unwrap();
+    fs::create_dir(path.join("revocations")).unwrap();
+    assert!(look(&dir).unwrap().denied, "a ring that is no file is a lost ring");
     fs::write(base.path().join("file"), "x").unwrap();
     assert!(DataDir::open(&base.path().join("file"), &OpenOptions::default()).is_err());
 }
@@ -173,7 +176,11 @@ fn a_read_only_handle_creates_nothing_and_writes_nothing() {
     publish(&DataDir::open(&path, &OpenOptions::default()).unwrap(), "local", "one").unwrap();
     let dir = DataDir::open(&path, &read_only).unwrap();
     assert_eq!(look(&dir).unwrap().layers["local"], "one");
-    assert!(publish(&dir, "local", "two").is_err() && dir.append_statement(1, b"x").is_err() && dir.collect().is_err());
+    assert!(
+        publish(&dir, "local", "two").is_err()
+            && dir.append_statement(1, b"x").is_err()
+            && dir.collect().is_err()
+    );
 }
 
 #[test]

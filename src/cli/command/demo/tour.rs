@@ -58,7 +58,7 @@ fn import(stage: &mut Stage<'_>, catalog: &Catalog, skills: &Path) -> Result<(),
 }
 
 fn search(stage: &mut Stage<'_>, view: &mut View) -> Result<(), Failure> {
-    stage.step("List what the deployment may see now", "list", || listed(&view.pin()?))?;
+    stage.step("List: your own skills take the place of the starter set", "list", || listed(&view.pin()?))?;
     for (title, query) in [
         ("Search", "photos of my last journey"),
         ("Search in Chinese: the same index, no setting", COFFEE_SHOP),
