@@ -1,5 +1,6 @@
 //! Input that no well-behaved client sends: answered or ended, never a hang, never a panic, never without bound.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use repertoire::limits::MCP_LINE_BYTES_MAX;
@@ -173,7 +174,7 @@ async fn many_requests_at_once_are_all_answered() {
         for id in part * 50..(part + 1) * 50 {
             let request = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
                 "params": {"name": "search_skills", "arguments": {"query": "wifi"}}});
-            lines.push_str(&format!("{request}\n"));
+            let _ = writeln!(lines, "{request}");
         }
         wire.write(lines.as_bytes()).await;
         for _ in 0..50 {
@@ -194,7 +195,7 @@ async fn requests_before_the_end_of_the_input_are_answered() {
     for id in 100..120 {
         let request =
             json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "list_skills"}});
-        lines.push_str(&format!("{request}\n"));
+        let _ = writeln!(lines, "{request}");
     }
     // The last line has no end: the end of the input is one.
     wire.write(lines.trim_end().as_bytes()).await;

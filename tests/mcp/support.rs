@@ -161,7 +161,9 @@ impl Wire {
 
     /// Calls a tool and answers `result`.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.request("tools/call", Some(json!({"name": tool, "arguments": arguments}))).await;
+        let mut params = json!({"name": tool});
+        params["arguments"] = arguments;
+        let answer = self.request("tools/call", Some(params)).await;
         assert!(answer.get("error").is_none(), "{answer}");
         answer["result"].clone()
     }
