@@ -138,9 +138,8 @@ impl Failure {
 
     /// Values that the flow template refuses.
     pub(super) fn parameters(skill: &str, problems: &[ParameterProblem]) -> Self {
-        let place = |problem: &ParameterProblem| match problem.parameter.is_empty() {
-            true => problem.field.clone(),
-            false => problem.parameter.clone(),
+        let place = |problem: &ParameterProblem| {
+            if problem.parameter.is_empty() { problem.field.clone() } else { problem.parameter.clone() }
         };
         let names: Vec<_> =
             problems.iter().map(|problem| format!("{} ({})", place(problem), problem.problem)).collect();

@@ -57,8 +57,10 @@ enum Choice {
 }
 
 impl ToolFilter {
-    /// Reads `skills`, `device`, `all` or a list of tool names. Fails with one problem for each unknown name, with
-    /// the nearest known one.
+    /// Reads `skills`, `device`, `all` or a list of tool names.
+    ///
+    /// # Errors
+    /// One problem for each unknown name, with the nearest known one; one for a list that names nothing.
     pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {
         let choice = match text.trim() {
             "all" => Choice::All,

@@ -16,20 +16,25 @@ pub const LOG_DIRECTIVE: &str = "rmcp=warn";
 /// Serves MCP on standard input and output until the input ends or the client closes the output. Blocks, on a
 /// runtime of its own: a query takes microseconds, so that one thread which never hands over is the fastest.
 ///
-/// Nothing else may write to standard output meanwhile. Fails if the runtime cannot be started or the client's
-/// first messages cannot be answered.
+/// Nothing else may write to standard output meanwhile.
+///
+/// # Errors
+/// The runtime cannot be started, or the client's first messages cannot be answered.
 pub fn serve_stdio(server: Server) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
-    let served = runtime.block_on(async {
+    let outcome = runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio_pipes();
         serve(server, input, output).await
     });
     // A read of standard input that cannot be cancelled must not hold the process.
     runtime.shutdown_background();
-    served
+    outcome
 }
 
 /// Serves MCP on a pair of streams, one message a line, until the input ends or the output is closed.
+///
+/// # Errors
+/// The client's first messages cannot be answered.
 pub async fn serve<R, W>(server: Server, input: R, output: W) -> io::Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,

@@ -1,9 +1,12 @@
 //! Input that no well-behaved client sends: answered or ended, never a hang, never a panic, never without bound.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use repertoire::limits::MCP_LINE_BYTES_MAX;
+use repertoire::mcp::{self, Server, ServerOptions};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 
 use crate::support::{Wire, filled};
 
@@ -171,7 +174,7 @@ async fn many_requests_at_once_are_all_answered() {
         for id in part * 50..(part + 1) * 50 {
             let request = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
                 "params": {"name": "search_skills", "arguments": {"query": "wifi"}}});
-            lines.push_str(&format!("{request}\n"));
+            let _ = writeln!(lines, "{request}");
         }
         wire.write(lines.as_bytes()).await;
         for _ in 0..50 {
@@ -192,10 +195,36 @@ async fn requests_before_the_end_of_the_input_are_answered() {
     for id in 100..120 {
         let request =
             json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "list_skills"}});
-        lines.push_str(&format!("{request}\n"));
+        let _ = writeln!(lines, "{request}");
     }
     // The last line has no end: the end of the input is one.
     wire.write(lines.trim_end().as_bytes()).await;
     let rest = wire.end().await;
     assert_eq!(rest.lines().count(), 20, "{rest}");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_not_read_from_without_end() {
+    let (_folder, catalog) = filled();
+    let mut wire = Wire::initialized(&catalog, "2025-11-25").await;
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "get_skill", "arguments": {"id": "xhs-search"}}});
+    let lines = format!("{request}\n").repeat(20_000);
+    assert!(
+        !wire.takes(lines.as_bytes(), Duration::from_secs(2)).await,
+        "20,000 answers were kept for nobody"
+    );
+}
+
+#[tokio::test]
+async fn a_closed_output_ends_the_server_while_its_input_is_still_open() {
+    let (_folder, catalog) = filled();
+    let (mut requests, input) = tokio::io::duplex(1024);
+    let (answers, output) = tokio::io::duplex(1024);
+    let served = tokio::spawn(mcp::serve(Server::new(&catalog, ServerOptions::default()), input, output));
+    drop(answers);
+    let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    requests.write_all(line).await.expect("writes");
+    let ended = tokio::time::timeout(Duration::from_secs(5), served).await.expect("ends by itself");
+    ended.expect("no panic").expect("a client that left is no failure");
 }

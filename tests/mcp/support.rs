@@ -116,6 +116,12 @@ impl Wire {
         answer
     }
 
+    /// Writes bytes and tells whether the server took them within a time.
+    pub(crate) async fn takes(&mut self, bytes: &[u8], within: Duration) -> bool {
+        let input = self.input.as_mut().expect("an open input");
+        tokio::time::timeout(within, input.write_all(bytes)).await.is_ok()
+    }
+
     /// Writes bytes as they are.
     pub(crate) async fn write(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("an open input");
@@ -155,7 +161,9 @@ impl Wire {
 
     /// Calls a tool and answers `result`.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.request("tools/call", Some(json!({"name": tool, "arguments": arguments}))).await;
+        let mut params = json!({"name": tool});
+        params["arguments"] = arguments;
+        let answer = self.request("tools/call", Some(params)).await;
         assert!(answer.get("error").is_none(), "{answer}");
         answer["result"].clone()
     }
@@ -209,8 +217,10 @@ pub(crate) fn blanked(value: &Value) -> Value {
             let members: BTreeMap<_, _> = members
                 .iter()
                 .map(|(name, member)| {
-                    let blank =
+                    let varies =
                         matches!(name.as_str(), "score" | "confidence" | "next_cursor" | "reason" | "why");
+                    // An object of that name is part of a schema.
+                    let blank = varies && !member.is_object();
                     (name.clone(), if blank { json!(format!("<{name}>")) } else { blanked(member) })
                 })
                 .collect();

@@ -1,5 +1,7 @@
 //! What goes over the wire, kept word for word, for an old client, a newer one and one without a handshake.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::support::{Wire, blanked, filled, golden};
@@ -35,10 +37,10 @@ fn requests() -> Vec<(&'static str, Option<Value>)> {
     ]
 }
 
-async fn transcript(mut wire: Wire, meta: Option<Value>, mut text: String) -> String {
+async fn transcript(mut wire: Wire, meta: Option<&Value>, mut text: String) -> String {
     for (method, params) in requests() {
         let mut params = params;
-        if let Some(meta) = &meta {
+        if let Some(meta) = meta {
             params.get_or_insert_with(|| json!({}))["_meta"] = meta.clone();
         }
         // The metadata is the same in each request: shown once, above.
@@ -64,7 +66,7 @@ fn push(text: &mut String, method: &str, params: &Value, answer: &Value) {
         answer["result"]["content"][0]["text"] = json!({"(json text)": blanked(&inner)});
     }
     let shown = serde_json::to_string_pretty(&answer).expect("serialises");
-    text.push_str(&format!("> {method} {params}\n{shown}\n\n"));
+    let _ = write!(text, "> {method} {params}\n{shown}\n\n");
 }
 
 async fn with_handshake(revision: &str) -> String {
@@ -99,7 +101,7 @@ async fn a_client_without_a_handshake_is_served_by_each_request_alone() {
     let answer = wire.request("server/discover", Some(json!({"_meta": meta}))).await;
     let mut text = String::new();
     push(&mut text, "server/discover", &json!({"_meta": meta}), &answer);
-    golden("2026-07-28.txt", &transcript(wire, Some(meta), text).await);
+    golden("2026-07-28.txt", &transcript(wire, Some(&meta), text).await);
 }
 
 #[tokio::test]
