@@ -3,6 +3,9 @@
 //! A skill is `NAME.skill.json`; the body of a knowledge skill stands beside it in `NAME.md`, so that it is read and
 //! reviewed as markdown. Both are embedded, so that a fresh data directory answers at once and without a network.
 //!
+//! The layer is also embedded as it is on disk (`layer/*.seg`), so that opening it parses nothing: a test builds it
+//! again and compares, and `UPDATE_GOLDEN=1` writes it anew.
+//!
 //! Invariant: nothing here reads a file at run time, and a test proves every skill sound, so that [`entries`] leaves
 //! none out.
 

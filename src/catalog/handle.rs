@@ -9,7 +9,7 @@ use crate::catalog::open::OpenLayer;
 use crate::catalog::options::{BundledMode, MapMode, Options};
 use crate::catalog::state::State;
 use crate::catalog::visibility;
-use crate::catalog::{History, Look, View, build, bundled};
+use crate::catalog::{History, Look, View, bundled};
 use crate::entitlement::Narrowing;
 use crate::error::{Error, Result, StorageError};
 use crate::limits::LOOKS_CACHED_MAX;
@@ -272,21 +272,4 @@ pub(crate) fn is_damage(error: &StorageError) -> bool {
         StorageError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
         _ => false,
     }
-}
-
-/// Builds in memory and opens at once: for the layer that the binary carries.
-pub(crate) fn open_in_memory(
-    layer: Layer,
-    entries: Vec<Entry>,
-    registry: &ToolRegistry,
-) -> Result<OpenLayer> {
-    let built = build::build(layer, entries, registry, 1)?;
-    let mut files = Vec::new();
-    for (index, file) in built.files.into_iter().enumerate() {
-        let schema = if index == 0 { &DIRECTORY_SCHEMA } else { &SEGMENT_SCHEMA };
-        let name = format!("{}-{}.seg", layer.name(), file.content_hash);
-        let bytes = crate::snapshot::Bytes::copy_of(&file.bytes);
-        files.push(Arc::new(SectionFile::parse(&name, bytes, schema)?));
-    }
-    OpenLayer::new(layer, 1, files, registry)
 }

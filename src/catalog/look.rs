@@ -337,18 +337,14 @@ impl Look {
     /// the deployment only, not on the caller.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.state.layers.iter().all(|open| open.live.is_empty())
+        self.state.is_empty()
     }
 
     /// State of the sync in one word, as answers carry it: `EMPTY` while [`Look::is_empty`], `SUSPENDED` while the
     /// platform's layer is hidden until it is known what holds, else `READY`.
     #[must_use]
     pub fn sync_state(&self) -> &'static str {
-        match (self.state.suspended, self.is_empty()) {
-            (true, _) => "SUSPENDED",
-            (false, true) => "EMPTY",
-            (false, false) => "READY",
-        }
+        self.state.sync_state()
     }
 
     /// The skill at a place that a bitmap of this look allows.

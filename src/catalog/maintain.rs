@@ -31,12 +31,7 @@ impl Catalog {
     pub fn status(&self) -> Result<Status> {
         let state = self.current()?;
         let layers = state.layers.iter().map(|open| layer_status(&state, open)).collect();
-        let sync = match (state.layer(Layer::Synced), state.suspended) {
-            (_, true) => "SUSPENDED",
-            (Some(_), false) => "READY",
-            (None, false) => "EMPTY",
-        };
-        let sync = SyncStatus { state: sync.to_owned(), ..SyncStatus::default() };
+        let sync = SyncStatus { state: state.sync_state().to_owned(), ..SyncStatus::default() };
         Ok(Status { layers, sync, entitlements: entitlements_of(&state) })
     }
 

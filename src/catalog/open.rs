@@ -63,6 +63,10 @@ impl std::fmt::Debug for OpenLayer {
 impl OpenSegment {
     fn new(file: Arc<SectionFile>, docs: u32) -> Result<Self> {
         let section = |kind: SectionKind| file.required(kind.code());
+        if file.count(0) != u64::from(docs) {
+            let detail = format!("{} documents, the directory says {docs}", file.count(0));
+            return Err(StorageError::damaged(file.name(), detail).into());
+        }
         let documents = section(SectionKind::Documents)?;
         if documents.len() != docs as usize * DOCUMENT_BYTES {
             let detail = format!("{} bytes of documents for {docs} skills", documents.len());

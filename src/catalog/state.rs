@@ -77,6 +77,20 @@ impl State {
         self.layers.iter().find(|open| open.layer == layer)
     }
 
+    /// Whether there is nothing to see because nothing was ever put in.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.layers.iter().all(|open| open.live.is_empty())
+    }
+
+    /// One word for how the catalog stands: `EMPTY`, `READY`, or `SUSPENDED` while nothing synced may be shown.
+    pub(crate) fn sync_state(&self) -> &'static str {
+        match (self.suspended, self.is_empty()) {
+            (true, _) => "SUSPENDED",
+            (false, true) => "EMPTY",
+            (false, false) => "READY",
+        }
+    }
+
     /// Marks the state as damaged.
     pub(crate) fn mark_damaged(&self) {
         self.damaged.store(true, Ordering::Relaxed);

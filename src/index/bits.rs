@@ -29,6 +29,7 @@ impl Bits {
     }
 
     /// The union of ranges.
+    #[cfg(test)]
     pub(crate) fn from_ranges(len: u32, ranges: impl IntoIterator<Item = Range<u32>>) -> Self {
         let mut bits = Self::new(len);
         for range in ranges {
@@ -38,6 +39,7 @@ impl Bits {
     }
 
     /// Takes words as they are; bits at and beyond `len` are cleared, missing words are empty.
+    #[cfg(test)]
     pub(crate) fn from_words(len: u32, words: impl IntoIterator<Item = u64>) -> Self {
         let mut words: Vec<u64> = words.into_iter().take(words_for(len)).collect();
         words.resize(words_for(len), 0);
@@ -134,6 +136,7 @@ impl Bits {
     }
 
     /// Adds what is in the other.
+    #[cfg(test)]
     pub(crate) fn or(&mut self, other: &Self) {
         for (a, b) in self.words.iter_mut().zip(&other.words) {
             *a |= b;
@@ -142,6 +145,7 @@ impl Bits {
     }
 
     /// Takes out what is in the other.
+    #[cfg(test)]
     pub(crate) fn and_not(&mut self, other: &Self) {
         for (a, b) in self.words.iter_mut().zip(&other.words) {
             *a &= !b;
@@ -154,6 +158,7 @@ impl Bits {
     }
 
     /// How many members a range has.
+    #[cfg(test)]
     pub(crate) fn count_range(&self, range: Range<u32>) -> u64 {
         let (start, end) = (range.start, range.end.min(self.len));
         if start >= end {
@@ -180,6 +185,7 @@ impl Bits {
     }
 
     /// The smallest member at or above `from`.
+    #[cfg(test)]
     pub(crate) fn next(&self, from: u32) -> Option<u32> {
         let first = (from / WORD) as usize;
         let words = self.words.get(first..)?;

@@ -232,6 +232,7 @@ impl<'a> Exact<'a> {
     }
 
     /// How many keys there are.
+    #[cfg(test)]
     pub(crate) const fn len(&self) -> usize {
         self.rows.len()
     }

@@ -115,6 +115,7 @@ impl<'a> Facets<'a> {
     }
 
     /// How many documents there are.
+    #[cfg(test)]
     pub(crate) const fn docs(&self) -> usize {
         self.columns[0].len()
     }
@@ -168,6 +169,7 @@ impl<'a> Words<'a> {
     }
 
     /// A word by its number.
+    #[cfg(test)]
     pub(crate) fn word(&self, number: usize) -> Result<&'a str, Damaged> {
         std::str::from_utf8(self.bytes(number)?).map_err(|_| DAMAGED_WORD)
     }
@@ -199,6 +201,7 @@ impl<'a> Words<'a> {
     }
 
     /// How many of the documents that have a word are in a set, when moved up by `base`.
+    #[cfg(test)]
     pub(crate) fn count(&self, number: usize, base: u32, visible: &Bits) -> Result<u64, Damaged> {
         Ok(self.docs(number)?.iter().map(|doc| visible.bit(base.saturating_add(doc))).sum())
     }

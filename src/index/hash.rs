@@ -41,6 +41,7 @@ pub(crate) fn hash128(bytes: &[u8]) -> u128 {
 }
 
 /// The first 64 bits of [`hash128`]: its lower half.
+#[cfg(test)]
 #[inline]
 pub(crate) fn hash64(bytes: &[u8]) -> u64 {
     low(hash128(bytes))

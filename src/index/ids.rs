@@ -124,6 +124,7 @@ impl<'a> Ids<'a> {
     }
 
     /// How many ids there are.
+    #[cfg(test)]
     pub(crate) const fn len(&self) -> usize {
         self.rows.len()
     }

@@ -3,6 +3,7 @@
 use crate::index::sections::{BuildError, Damaged, SectionKind};
 
 /// The `u16` at a byte offset; `None` beyond the end.
+#[cfg(test)]
 #[inline]
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk().map(|b| u16::from_le_bytes(*b))

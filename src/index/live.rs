@@ -114,6 +114,7 @@ impl<'a> Live<'a> {
     }
 
     /// The segment and the local number of an ordinal; `None` in the gaps between segments and beyond the end.
+    #[cfg(test)]
     pub(crate) fn locate(&self, ordinal: u32) -> Option<(usize, u32)> {
         let after = self.spans.partition_point(|span| span.base <= ordinal);
         let segment = after.checked_sub(1)?;
@@ -139,6 +140,7 @@ impl<'a> Live<'a> {
     }
 
     /// How many documents are alive.
+    #[cfg(test)]
     pub(crate) fn count(&self) -> u64 {
         self.bits().count()
     }

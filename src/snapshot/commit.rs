@@ -45,6 +45,7 @@ pub(crate) enum Outcome {
 
 impl DataDir {
     /// Commits a change. `edit` is called once, under the lock, which is held for milliseconds: build segments before.
+    #[cfg(test)]
     pub(crate) fn commit(&self, edit: &mut dyn FnMut(&Loaded) -> Result<Edit>) -> Result<Outcome> {
         self.commit_then(edit, &mut |_| {})
     }

@@ -229,6 +229,7 @@ impl SectionFile {
     }
 
     /// Generation in which the file was written first.
+    #[cfg(test)]
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }

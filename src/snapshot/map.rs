@@ -15,7 +15,9 @@ use std::io;
 use std::ops::Deref;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+#[cfg(test)]
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use memmap2::{Mmap, MmapMut, MmapOptions, MmapRaw};
 use rkyv::util::AlignedVec;
@@ -133,6 +135,7 @@ pub(crate) struct SharedPage {
 /// What keeps the memory of a [`SharedPage`] alive.
 enum PageOwner {
     Mapped(MmapRaw),
+    #[cfg(test)]
     Memory { _page: Arc<[AtomicU64; PAGE_WORDS]>, alive: Option<Arc<AtomicBool>> },
 }
 
@@ -155,6 +158,7 @@ impl SharedPage {
     }
 
     /// A page in memory (for a storage in memory): writable as long as `alive` says so, read-only without it.
+    #[cfg(test)]
     pub(crate) fn in_memory(page: &Arc<[AtomicU64; PAGE_WORDS]>, alive: Option<Arc<AtomicBool>>) -> Self {
         let owner = Arc::clone(page);
         let writable = alive.is_some();
@@ -191,6 +195,7 @@ impl SharedPage {
     pub(crate) fn flush(&self) -> io::Result<()> {
         match &self.owner {
             PageOwner::Mapped(map) => map.flush(),
+            #[cfg(test)]
             PageOwner::Memory { .. } => Ok(()),
         }
     }
@@ -198,6 +203,7 @@ impl SharedPage {
     fn is_writable(&self) -> bool {
         match &self.owner {
             PageOwner::Mapped(_) => self.writable,
+            #[cfg(test)]
             PageOwner::Memory { alive, .. } => {
                 alive.as_ref().is_some_and(|alive| alive.load(Ordering::SeqCst))
             }

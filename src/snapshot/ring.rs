@@ -23,10 +23,13 @@ pub(crate) const AT_CRC: usize = 0;
 /// u8 kind of the statement.
 pub(crate) const AT_KIND: usize = 4;
 /// u8 number of this part.
+#[cfg(test)]
 pub(crate) const AT_PART: usize = 5;
 /// u8 number of parts.
+#[cfg(test)]
 pub(crate) const AT_PARTS: usize = 6;
 /// u8 payload bytes in this part.
+#[cfg(test)]
 pub(crate) const AT_LEN: usize = 7;
 /// u64 sequence number, from 1.
 pub(crate) const AT_SEQ: usize = 8;

@@ -189,6 +189,7 @@ impl<'a> Names<'a> {
     }
 
     /// The rank of a whole key, if it is there.
+    #[cfg(test)]
     pub(crate) fn find(&self, key: &str) -> Result<Option<u32>, Damaged> {
         let at = self.lower_bound(key.as_bytes())?;
         if at >= self.len() || self.key_bytes(at)? != key.as_bytes() {

@@ -8,28 +8,28 @@ use super::weights;
 
 /// The searchable text of one skill.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     /// Id: decides ties, is not searched.
-    pub id: &'a str,
+    pub(crate) id: &'a str,
     /// Deprecated skills rank behind active ones.
-    pub deprecated: bool,
+    pub(crate) deprecated: bool,
     /// Name.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// Description.
-    pub description: &'a str,
+    pub(crate) description: &'a str,
     /// Tags.
-    pub tags: &'a [&'a str],
+    pub(crate) tags: &'a [&'a str],
     /// Aliases.
-    pub aliases: &'a [&'a str],
+    pub(crate) aliases: &'a [&'a str],
     /// Examples.
-    pub examples: &'a [&'a str],
+    pub(crate) examples: &'a [&'a str],
     /// Body, or whatever else is worth finding but says little: step notes, parameters.
-    pub body: &'a str,
+    pub(crate) body: &'a str,
 }
 
 /// Collects documents in order and writes their section.
 #[derive(Debug)]
-pub struct TextBuilder {
+pub(crate) struct TextBuilder {
     analyzer: Analyzer,
     ids: Vec<String>,
     pages: Vec<Vec<u8>>,
@@ -45,7 +45,7 @@ impl Default for TextBuilder {
 impl TextBuilder {
     /// An empty section.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             analyzer: Analyzer::remembering(),
             ids: Vec::new(),
@@ -55,7 +55,7 @@ impl TextBuilder {
     }
 
     /// Adds the next document; its number is how many were added before.
-    pub fn add(&mut self, fields: &Fields<'_>) {
+    pub(crate) fn add(&mut self, fields: &Fields<'_>) {
         if self.page.docs() == PAGE_DOCS {
             let full = std::mem::take(&mut self.page);
             self.pages.push(full.finish());
@@ -100,7 +100,7 @@ impl TextBuilder {
 
     /// The section's bytes: the same for the same documents in the same order.
     #[must_use]
-    pub fn finish(mut self) -> Vec<u8> {
+    pub(crate) fn finish(mut self) -> Vec<u8> {
         if self.page.docs() > 0 {
             let last = std::mem::take(&mut self.page);
             self.pages.push(last.finish());

@@ -2,47 +2,47 @@
 
 /// One query with its answer and what should have been found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judged {
+pub(crate) struct Judged {
     /// For each hit, best first, whether it is relevant.
-    pub hits: Vec<bool>,
+    pub(crate) hits: Vec<bool>,
     /// How many documents are relevant; 0 = the query is out of scope.
-    pub relevant: usize,
+    pub(crate) relevant: usize,
     /// The answer's confidence.
-    pub confidence: f32,
+    pub(crate) confidence: f32,
 }
 
 /// Means over the queries that have something relevant, as fractions of 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
-pub struct Quality {
+pub(crate) struct Quality {
     /// In-scope queries.
-    pub queries: usize,
+    pub(crate) queries: usize,
     /// A relevant document is first.
-    pub recall_at_1: f64,
+    pub(crate) recall_at_1: f64,
     /// Share of the relevant documents among the first five (of at most five).
-    pub recall_at_5: f64,
+    pub(crate) recall_at_5: f64,
     /// Reciprocal of the first relevant place, 0 beyond ten.
-    pub mrr_at_10: f64,
+    pub(crate) mrr_at_10: f64,
     /// Discounted gain of the first ten over the best possible.
-    pub ndcg_at_10: f64,
+    pub(crate) ndcg_at_10: f64,
     /// Of queries that nothing is relevant to; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub out_of_scope: Option<OutOfScope>,
+    pub(crate) out_of_scope: Option<OutOfScope>,
 }
 
 /// How well the confidence tells queries in scope from queries out of scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
-pub struct OutOfScope {
+pub(crate) struct OutOfScope {
     /// Chance that a query in scope has a higher confidence than one out of scope; ties count half.
-    pub auroc: f64,
+    pub(crate) auroc: f64,
     /// Share of out-of-scope queries refused at the threshold that refuses 5 % of those in scope.
-    pub refused_at_5: f64,
+    pub(crate) refused_at_5: f64,
 }
 
 /// The figures for a set of judged queries. Cost: n log n.
 #[must_use]
-pub fn quality(judged: &[Judged]) -> Quality {
+pub(crate) fn quality(judged: &[Judged]) -> Quality {
     let inside: Vec<&Judged> = judged.iter().filter(|one| one.relevant > 0).collect();
     let mean = |value: &dyn Fn(&Judged) -> f64| {
         if inside.is_empty() {

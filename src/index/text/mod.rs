@@ -25,9 +25,9 @@ mod tests;
 mod weights;
 mod why;
 
-pub use build::{Fields, TextBuilder};
-pub use metrics::{Judged, Quality, quality};
-pub use open::TextIndex;
-pub use search::{Answer, Found, Part, Scratch, Tie, search};
-pub use sight::Sight;
-pub use why::{Field, why};
+pub(crate) use build::{Fields, TextBuilder};
+pub(crate) use metrics::{Judged, Quality, quality};
+pub(crate) use open::TextIndex;
+pub(crate) use search::{Part, Scratch, search};
+pub(crate) use sight::Sight;
+pub(crate) use why::why;

@@ -7,7 +7,7 @@ use super::layout::{
 
 /// A text section, opened: every answer is read from the bytes at query time.
 #[derive(Clone, Copy, Debug)]
-pub struct TextIndex<'a> {
+pub(crate) struct TextIndex<'a> {
     bytes: &'a [u8],
     docs: u32,
     pages: u32,
@@ -40,7 +40,7 @@ impl<'a> TextIndex<'a> {
     ///
     /// # Errors
     /// If the bytes are not a text section of this version, or end early.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
+    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, String> {
         let (Some(magic), Some(docs), Some(pages)) = (u32_at(bytes, 0), u32_at(bytes, 4), u32_at(bytes, 8))
         else {
             return Err("the text section is shorter than its header; build the snapshot again".to_owned());
@@ -67,8 +67,9 @@ impl<'a> TextIndex<'a> {
     }
 
     /// Number of documents.
+    #[cfg(test)]
     #[must_use]
-    pub fn docs(&self) -> u32 {
+    pub(crate) fn docs(&self) -> u32 {
         self.docs
     }
 

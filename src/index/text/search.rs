@@ -12,47 +12,47 @@ use super::weights;
 
 /// One index with what the caller sees of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub(crate) struct Part<'a> {
     /// The index.
-    pub index: TextIndex<'a>,
+    pub(crate) index: TextIndex<'a>,
     /// One bit a document: only set ones count and can be found.
-    pub visible: &'a [u64],
+    pub(crate) visible: &'a [u64],
     /// The same bits as runs.
-    pub sight: &'a Sight,
+    pub(crate) sight: &'a Sight,
     /// One bit a document: only set ones can be found, all visible ones count.
-    pub filter: Option<&'a [u64]>,
+    pub(crate) filter: Option<&'a [u64]>,
 }
 
 /// One document found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     /// Which part it is in.
-    pub part: u32,
+    pub(crate) part: u32,
     /// Its number there.
-    pub doc: u32,
+    pub(crate) doc: u32,
     /// Comparable within one answer only.
-    pub score: u32,
+    pub(crate) score: u32,
     /// It ranks behind all active ones.
-    pub deprecated: bool,
+    pub(crate) deprecated: bool,
 }
 
 /// What a search found; the hits lie in the scratch.
 #[derive(Clone, Copy, Debug)]
-pub struct Answer<'s> {
+pub(crate) struct Answer<'s> {
     /// Best first.
-    pub hits: &'s [Found],
+    pub(crate) hits: &'s [Found],
     /// How many documents hold a word of the query at all.
-    pub total: u32,
+    pub(crate) total: u32,
     /// 0 to 1: how well the best document covers the query, comparable between queries.
-    pub confidence: f32,
+    pub(crate) confidence: f32,
 }
 
 /// Decides between two documents, as (part, number), that score alike.
-pub type Tie<'t> = dyn Fn((u32, u32), (u32, u32)) -> Ordering + 't;
+pub(crate) type Tie<'t> = dyn Fn((u32, u32), (u32, u32)) -> Ordering + 't;
 
 /// Buffers of a search; a warm one allocates nothing.
 #[derive(Debug)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     analyzer: Analyzer,
     query: Query,
     /// Scores of the page being scanned, zero between scans.
@@ -73,7 +73,7 @@ impl Default for Scratch {
 impl Scratch {
     /// Fresh buffers: 128 KiB and what the first queries need.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             analyzer: Analyzer::new(),
             query: Query::new(),
@@ -88,7 +88,7 @@ impl Scratch {
 ///
 /// `tie` decides between documents of equal score of different parts and must be a total order that agrees with the
 /// order of ids inside a part. Cost: the postings of the query's terms; nothing is allocated once `scratch` is warm.
-pub fn search<'s>(
+pub(crate) fn search<'s>(
     parts: &[Part<'_>],
     query: &str,
     limit: usize,

@@ -5,7 +5,7 @@
 /// Documents of one entitlement group are neighbours, so a sight has few runs, and counting a term's visible
 /// documents is two binary searches a run instead of a look at each posting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sight {
+pub(crate) struct Sight {
     runs: Vec<(u32, u32)>,
     visible: u32,
 }
@@ -13,7 +13,7 @@ pub struct Sight {
 impl Sight {
     /// Reads the bits of `docs` documents, 64 a word; missing words count as hidden. Cost: one pass over the words.
     #[must_use]
-    pub fn new(visible: &[u64], docs: u32) -> Self {
+    pub(crate) fn new(visible: &[u64], docs: u32) -> Self {
         let mut sight = Self::default();
         let mut doc = 0;
         while let Some(start) = next(visible, doc, docs, true) {
@@ -27,7 +27,7 @@ impl Sight {
 
     /// How many documents are visible.
     #[must_use]
-    pub fn visible(&self) -> u32 {
+    pub(crate) fn visible(&self) -> u32 {
         self.visible
     }
 

@@ -8,7 +8,8 @@ use super::analysis::Analyzer;
 use super::features::{Class, features, only_grammar};
 use super::hash::TermHash;
 use super::weights;
-use super::{Fields, Found, Part, Scratch, Sight, TextBuilder, TextIndex, search};
+use super::search::Found;
+use super::{Fields, Part, Scratch, Sight, TextBuilder, TextIndex, search};
 
 /// A small skill as owned text.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use super::hash::TermHash;
 
 /// A searchable field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Field {
+pub(crate) enum Field {
     /// Name.
     Name,
     /// One of the aliases.
@@ -24,7 +24,7 @@ pub enum Field {
 impl Field {
     /// Its name in answers.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Name => "name",
             Self::Alias => "alias",
@@ -42,7 +42,7 @@ impl Field {
 /// Function words and parts of a longer match are left out. Cost: one analysis of the skill's text, so it is asked
 /// for the hits that are shown.
 #[must_use]
-pub fn why(fields: &Fields<'_>, query: &str) -> Vec<(Field, Vec<String>)> {
+pub(crate) fn why(fields: &Fields<'_>, query: &str) -> Vec<(Field, Vec<String>)> {
     let mut analyzer = Analyzer::new();
     let mut wanted: Vec<(TermHash, String)> = Vec::new();
     analyzer.tokens(query, &mut |token| {

@@ -1,8 +1,9 @@
 //! What the engine asks of a file system, as a trait: so that tests can fail it at every step and cut its power.
 //!
-//! A storage is one flat directory. [`RealStorage`] is the operating system's; [`MemoryStorage`] keeps files in
+//! A storage is one flat directory. [`RealStorage`] is the operating system's; its twin in the tests keeps files in
 //! memory, tells what is durable from what is not, and fails or stops on command.
 
+#[cfg(test)]
 mod memory;
 mod real;
 
@@ -13,6 +14,7 @@ use std::path::Path;
 use crate::error::StorageError;
 use crate::snapshot::map::{Bytes, SharedPage};
 
+#[cfg(test)]
 pub(crate) use memory::{Fault, MemoryStorage};
 pub(crate) use real::RealStorage;
 

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::super::manifest;
+use super::super::manifest::{self, LayerState, Recovery};
 use super::super::ring::{RECORD_BYTES, RING_BYTES, Ring, encode};
 use super::super::{epoch, names, sections};
 use super::*;

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::super::manifest::Recovery;
 use super::super::storage::Fault;
 use super::*;
 
