@@ -6,8 +6,8 @@ pub mod entitlement;
 pub mod error;
 pub mod flow;
 pub mod import;
-pub mod intake;
 pub(crate) mod index;
+pub mod intake;
 pub mod limits;
 #[cfg(feature = "mcp")]
 pub mod mcp;

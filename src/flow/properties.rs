@@ -1,5 +1,6 @@
 //! Templates against a naive reference, and programs that no compiler writes.
 
+use super::program::{Op, Program, Span};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -174,12 +175,13 @@ proptest! {
     }
 }
 
+/// A change that makes a program a lie.
+type Forge<'a> = &'a dyn Fn(&mut Program);
+
 #[test]
 fn forged_programs_are_told_apart() {
-    use super::program::{Op, Program, Span};
     let sound = compile(&search_flow(), &ToolRegistry::builtin()).program;
     let span = |start: u32, end: u32| Span { start, end };
-    type Forge<'a> = &'a dyn Fn(&mut Program);
     let cases: [(&str, Forge<'_>); 6] = [
         ("text out of range", &|program| program.ops[0] = Op::Raw(span(0, u32::MAX))),
         ("text out of range", &|program| program.parameters[0].name = span(5, 4)),

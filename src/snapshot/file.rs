@@ -120,7 +120,6 @@ pub(crate) struct SectionFile {
     bytes: Bytes,
     sections: Vec<Section>,
     counts: [u64; s::COUNTS],
-    generation: u64,
     header_crc: u32,
 }
 
@@ -171,7 +170,7 @@ impl SectionFile {
         for (index, value) in counts.iter_mut().enumerate() {
             *value = get_u64(&bytes, s::AT_COUNTS + index * 8).ok_or_else(truncated)?;
         }
-        Ok(Self { name: name.to_owned(), bytes, sections, counts, generation, header_crc })
+        Ok(Self { name: name.to_owned(), bytes, sections, counts, header_crc })
     }
 
     fn check_schema(&self, schema: &Schema) -> Result<(), StorageError> {
@@ -231,7 +230,7 @@ impl SectionFile {
     /// Generation in which the file was written first.
     #[cfg(test)]
     pub(crate) fn generation(&self) -> u64 {
-        self.generation
+        get_u64(&self.bytes, s::AT_GENERATION).unwrap_or_default()
     }
 
     /// Checksum of header and table, and so of everything: the table holds the checksums of the sections.

@@ -136,7 +136,10 @@ pub(crate) struct SharedPage {
 enum PageOwner {
     Mapped(MmapRaw),
     #[cfg(test)]
-    Memory { _page: Arc<[AtomicU64; PAGE_WORDS]>, alive: Option<Arc<AtomicBool>> },
+    Memory {
+        _page: Arc<[AtomicU64; PAGE_WORDS]>,
+        alive: Option<Arc<AtomicBool>>,
+    },
 }
 
 impl SharedPage {

@@ -1,5 +1,5 @@
 use repertoire::model::{Layer, Origin};
-use repertoire::{Catalog, Error, Filter, Narrowing};
+use repertoire::{Catalog, Error, Filter, Narrowing, SkillRef};
 use serde_json::Map;
 
 use crate::support::{deprecated, flow, ids, knowledge, open, put, sees, with};
@@ -130,7 +130,7 @@ fn filters_narrow_lists_and_searches() {
     let pin = view.pin().unwrap();
     let list = |filter: Filter| {
         let page = pin.list(&filter, 10, None).unwrap();
-        page.skills.iter().map(|s| s.id()).collect::<Vec<_>>().join(" ")
+        page.skills.iter().map(SkillRef::id).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(list(Filter { tag: Some("photo  album".into()), ..Filter::default() }), "tagged");
     assert_eq!(list(Filter { tag: Some("none".into()), ..Filter::default() }), "");

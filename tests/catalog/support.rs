@@ -7,18 +7,18 @@ use repertoire::model::{Entry, Kind, Layer, Skill, Status, Step};
 use repertoire::{Catalog, Filter, Look, Narrowing, Options};
 use serde_json::{Map, json};
 
-pub fn open(path: &Path) -> Catalog {
+pub(crate) fn open(path: &Path) -> Catalog {
     let options = Options { bundled: BundledMode::Never, ..Options::default() };
     Catalog::open_with(path, options).expect("the catalog opens")
 }
 
-pub fn knowledge(id: &str, description: &str) -> Entry {
+pub(crate) fn knowledge(id: &str, description: &str) -> Entry {
     let value = json!({"id": id, "kind": "knowledge", "name": id, "description": description,
         "content": format!("# {id}\n\n{description}\n")});
     Entry::new(Skill::from_json(&value).expect("a sound skill").skill)
 }
 
-pub fn flow(id: &str, tool: &str) -> Entry {
+pub(crate) fn flow(id: &str, tool: &str) -> Entry {
     let mut entry = knowledge(id, "A flow for tests.");
     entry.skill.kind = Kind::FlowTemplate;
     entry.skill.content = String::new();
@@ -26,38 +26,38 @@ pub fn flow(id: &str, tool: &str) -> Entry {
     entry
 }
 
-pub fn deprecated(mut entry: Entry) -> Entry {
+pub(crate) fn deprecated(mut entry: Entry) -> Entry {
     entry.skill.status = Status::Deprecated { reason: "old".to_owned(), replaced_by: None };
     entry
 }
 
-pub fn with(mut entry: Entry, subscriptions: &[&str]) -> Entry {
+pub(crate) fn with(mut entry: Entry, subscriptions: &[&str]) -> Entry {
     entry.subscriptions = subscriptions.iter().map(|sub| (*sub).to_owned()).collect();
     entry
 }
 
-pub fn put(catalog: &Catalog, layer: Layer, entries: &[Entry]) {
+pub(crate) fn put(catalog: &Catalog, layer: Layer, entries: &[Entry]) {
     catalog.update(layer, &mut |_| Ok(Some(entries.to_vec()))).expect("the update commits");
 }
 
-pub fn ids(catalog: &Catalog) -> Vec<String> {
+pub(crate) fn ids(catalog: &Catalog) -> Vec<String> {
     ids_of(catalog, Narrowing::default())
 }
 
-pub fn ids_of(catalog: &Catalog, narrowing: Narrowing) -> Vec<String> {
+pub(crate) fn ids_of(catalog: &Catalog, narrowing: Narrowing) -> Vec<String> {
     let mut view = catalog.view(narrowing);
     let pin = view.pin().expect("a pin");
     list(&pin)
 }
 
-pub fn list(look: &Look) -> Vec<String> {
+pub(crate) fn list(look: &Look) -> Vec<String> {
     let page = look.list(&Filter::default(), 10_000, None).expect("a list");
-    assert_eq!(page.total as usize, page.skills.len());
+    assert_eq!(page.total, page.skills.len() as u64);
     page.skills.iter().map(|skill| skill.id().to_owned()).collect()
 }
 
 /// Every way to ask for an id: each must agree.
-pub fn sees(catalog: &Catalog, id: &str) -> bool {
+pub(crate) fn sees(catalog: &Catalog, id: &str) -> bool {
     let mut view = catalog.view(Narrowing::default());
     let pin = view.pin().expect("a pin");
     let got = pin.get(id).expect("get").is_some();

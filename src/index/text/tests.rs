@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::analysis::Analyzer;
 use super::features::{Class, features, only_grammar};
 use super::hash::TermHash;
-use super::weights;
 use super::search::Found;
+use super::weights;
 use super::{Fields, Part, Scratch, Sight, TextBuilder, TextIndex, search};
 
 /// A small skill as owned text.
