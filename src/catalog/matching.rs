@@ -1,10 +1,13 @@
 //! The intent gate: which one skill should handle a request, or none.
 
+use std::collections::HashSet;
+
 use crate::catalog::answer::{Filter, MatchAnswer};
 use crate::catalog::look::clip;
 use crate::catalog::{Look, SkillRef, phrase};
 use crate::error::Result;
 use crate::index::names::KeyKind;
+use crate::limits::NAMED_MAX;
 use crate::model::normalise;
 use crate::tools::exact_command;
 
@@ -46,25 +49,24 @@ impl Look {
     /// The owner of the longest phrase.
     fn match_phrase(&self, normal: &str) -> Result<Option<MatchAnswer<'_>>> {
         let mut failed = None;
-        let found = phrase::longest(normal, |phrase| match self.named(phrase) {
-            Ok(named) => named.into_iter().filter(|(kind, _)| *kind != KeyKind::Tag).collect(),
-            Err(error) => {
+        let found = phrase::longest(normal, |phrase| {
+            self.named(phrase).unwrap_or_else(|error| {
                 failed = Some(error);
                 Vec::new()
-            }
+            })
         });
         if let Some(error) = failed {
             return Err(error);
         }
-        let Some((_, mut owners)) = found else { return Ok(None) };
+        let Some((_, mut uses)) = found else { return Ok(None) };
+        uses.sort_unstable_by_key(|named| (named.kind, named.layer, named.ordinal));
+        uses.truncate(NAMED_MAX);
+        let mut seen = HashSet::new();
+        uses.retain(|named| named.kind != KeyKind::Tag && seen.insert((named.layer, named.ordinal)));
+        let owners = uses.iter().map(|named| Ok((named.kind, self.at(named.layer, named.ordinal)?)));
+        let mut distinct: Vec<(KeyKind, SkillRef<'_>)> = owners.collect::<Result<_>>()?;
         // Of equally long phrases the more deliberate one wins: an id or name, then an alias, then an example.
-        owners.sort_by_key(|(kind, skill)| (!skill.status().is_active(), *kind, skill.layer(), skill.id()));
-        let mut distinct: Vec<(KeyKind, SkillRef<'_>)> = Vec::new();
-        for (kind, skill) in owners {
-            if !distinct.iter().any(|(_, known)| known.id() == skill.id()) {
-                distinct.push((kind, skill));
-            }
-        }
+        distinct.sort_by_key(|(kind, skill)| (!skill.status().is_active(), *kind, skill.layer(), skill.id()));
         let Some((kind, skill)) = distinct.first().copied() else { return Ok(None) };
         let what = match kind {
             KeyKind::Id | KeyKind::Name => "name",
