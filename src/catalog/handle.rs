@@ -117,7 +117,7 @@ impl Catalog {
             return Ok(look);
         }
         let seen = visibility::seen(&state, narrowing, self.inner.options.learned_visible)?;
-        let look = Arc::new(Look { state, seen, registry: Arc::clone(self.registry()) });
+        let look = Arc::new(Look::new(state, seen, Arc::clone(self.registry())));
         if looks.len() >= LOOKS_CACHED_MAX {
             looks.remove(0);
         }
