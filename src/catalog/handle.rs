@@ -155,7 +155,7 @@ impl Catalog {
             }
             seen => seen?,
         };
-        let look = Arc::new(Look { state, seen, registry: Arc::clone(self.registry()) });
+        let look = Arc::new(Look::new(state, seen, Arc::clone(self.registry())));
         let mut looks = self.inner.looks.lock();
         looks.retain(|(known, look)| look.strong_count() > 0 && known != narrowing);
         if looks.len() >= LOOKS_CACHED_MAX {

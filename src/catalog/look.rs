@@ -1,7 +1,7 @@
 //! What one caller sees at one moment: point queries and lists.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -11,6 +11,7 @@ use crate::catalog::SkillRef;
 use crate::catalog::answer::{Filter, ListPage};
 use crate::catalog::open::{OpenLayer, damaged};
 use crate::catalog::record::{effective_risk, risk_byte, risk_from_byte};
+use crate::catalog::search::Piece;
 use crate::catalog::state::State;
 use crate::catalog::visibility::Seen;
 use crate::error::{Error, Problem, Result, StorageError};
@@ -30,9 +31,21 @@ pub struct Look {
     pub(crate) state: Arc<State>,
     pub(crate) seen: Vec<Seen>,
     pub(crate) registry: Arc<ToolRegistry>,
+    /// What searches go through; made by the first one, since most looks are never searched.
+    pieces: OnceLock<Vec<Piece>>,
 }
 
 impl Look {
+    /// A look of a state with the caller's bits.
+    pub(crate) fn new(state: Arc<State>, seen: Vec<Seen>, registry: Arc<ToolRegistry>) -> Self {
+        Self { state, seen, registry, pieces: OnceLock::new() }
+    }
+
+    /// The segments of all layers as searches go through them.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        self.pieces.get_or_init(|| Piece::all(&self.state, &self.seen))
+    }
+
     /// The epoch that this is the look of.
     pub(crate) fn epoch(&self) -> u64 {
         self.state.epoch

@@ -1,21 +1,70 @@
 //! Search over all layers: every statistic is over what the caller sees.
+//!
+//! What depends on the caller's bits alone is made once a look, and the buffers stay with the thread, so that a warm
+//! search allocates its answer and little else.
+
+use std::cell::Cell;
 
 use crate::catalog::answer::{Filter, Hit, SearchPage, Why};
 use crate::catalog::look::{clip, out_of_range};
+use crate::catalog::state::State;
+use crate::catalog::visibility::Seen;
 use crate::catalog::{Look, SkillRef};
 use crate::error::Result;
 use crate::index::bits::Bits;
-use crate::index::text::{self, Fields, Part, Scratch, Sight};
+use crate::index::text::{self, Fields, Found, Part, Scratch, Sight};
 use crate::limits::SEARCH_LIMIT_MAX;
 
-/// One searchable piece of a look: a segment of a layer.
-#[derive(Clone, Copy, Debug)]
+/// One searchable piece of a look: a segment of a layer with what the caller sees of it.
+#[derive(Debug)]
 pub(crate) struct Piece {
     /// Index of the layer in the state.
     layer: usize,
     /// First ordinal of the segment, and its documents.
     base: u32,
     docs: u32,
+    /// The visible documents as runs.
+    sight: Sight,
+}
+
+impl Piece {
+    /// The pieces of a look. Cost: one pass over the words of the bits.
+    pub(crate) fn all(state: &State, seen: &[Seen]) -> Vec<Self> {
+        let mut pieces = Vec::new();
+        for (layer, (open, seen)) in state.layers.iter().zip(seen).enumerate() {
+            for (_, span) in open.segments().filter(|(_, span)| span.docs > 0) {
+                let sight = Sight::new(words(&seen.listed, span.base, span.docs), span.docs);
+                pieces.push(Self { layer, base: span.base, docs: span.docs, sight });
+            }
+        }
+        pieces
+    }
+
+    /// The words of a layer's bits that belong to the segment.
+    fn words<'b>(&self, bits: &'b Bits) -> &'b [u64] {
+        words(bits, self.base, self.docs)
+    }
+}
+
+/// The words of a layer's bits that belong to a segment; segments begin at multiples of 64.
+fn words(bits: &Bits, base: u32, docs: u32) -> &[u64] {
+    let first = (base / 64) as usize;
+    let count = docs.div_ceil(64) as usize;
+    bits.words().get(first..first + count).unwrap_or_default()
+}
+
+thread_local! {
+    /// The buffers of this thread's last search. They hold no result: every search begins by emptying them.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
+
+/// Works with this thread's buffers; with fresh ones inside of another search, or while the thread ends.
+fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
+    let mut scratch = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_default();
+    let answer = work(&mut scratch);
+    // A thread that is ending keeps nothing.
+    let _ = SCRATCH.try_with(|kept| kept.set(Some(scratch)));
+    answer
 }
 
 /// What a search found, before the records are looked at.
@@ -44,16 +93,18 @@ impl Look {
             return Err(out_of_range("limit", limit, SEARCH_LIMIT_MAX));
         }
         let ranked = self.rank(query, filter, limit)?;
-        let mut hits = Vec::with_capacity(ranked.hits.len());
-        for (layer, ordinal, score) in ranked.hits {
-            let skill = self.at(layer, ordinal)?;
-            let why = why(&skill, query)?;
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "a score to look at; the ranking is done in integers"
-            )]
-            hits.push(Hit { skill, score: score as f32 / SCORE_ONE, why });
-        }
+        let hits = with_scratch(|scratch| {
+            let hit = |&(layer, ordinal, score): &(usize, u32, u32)| {
+                let skill = self.at(layer, ordinal)?;
+                let why = why(&skill, query, scratch)?;
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "a score to look at; the ranking is done in integers"
+                )]
+                Ok(Hit { skill, score: score as f32 / SCORE_ONE, why })
+            };
+            ranked.hits.iter().map(hit).collect::<Result<Vec<_>>>()
+        })?;
         Ok(SearchPage { hits, total: ranked.total, confidence: ranked.confidence })
     }
 
@@ -61,21 +112,14 @@ impl Look {
     pub(crate) fn rank(&self, query: &str, filter: &Filter, limit: usize) -> Result<Ranked> {
         let passing = if *filter == Filter::default() { None } else { Some(self.passing(filter)?) };
         let pieces = self.pieces();
-        let sights: Vec<Sight> = pieces
-            .iter()
-            .map(|piece| Sight::new(words_of(&self.seen[piece.layer].listed, *piece), piece.docs))
-            .collect();
         let mut parts = Vec::with_capacity(pieces.len());
-        for (piece, sight) in pieces.iter().zip(&sights) {
-            let open = &self.state.layers[piece.layer];
-            let segment =
-                open.segments().find(|(_, span)| span.base == piece.base).map(|(segment, _)| segment);
-            let Some(segment) = segment else { continue };
+        for piece in pieces {
+            let segment = self.state.layers[piece.layer].locate(piece.base);
             parts.push(Part {
-                index: self.noting(segment.text())?,
-                visible: words_of(&self.seen[piece.layer].listed, *piece),
-                sight,
-                filter: passing.as_ref().map(|bits| words_of(&bits[piece.layer], *piece)),
+                index: self.noting(segment.and_then(|(segment, _)| segment.text()))?,
+                visible: piece.words(&self.seen[piece.layer].listed),
+                sight: &piece.sight,
+                filter: passing.as_ref().map(|bits| piece.words(&bits[piece.layer])),
             });
         }
         let id = |part: u32, doc: u32| {
@@ -83,38 +127,20 @@ impl Look {
             let record = self.state.layers[piece.layer].record(piece.base + doc).ok()?;
             Some((piece.layer, record.id.as_str()))
         };
-        let mut scratch = Scratch::new();
         let tie = |a: (u32, u32), b: (u32, u32)| id(a.0, a.1).cmp(&id(b.0, b.1));
-        let answer = text::search(&parts, clip(query), limit, &tie, &mut scratch);
-        let hits = answer
-            .hits
-            .iter()
-            .filter_map(|found| {
-                let piece = pieces.get(found.part as usize)?;
-                Some((piece.layer, piece.base + found.doc, found.score))
-            })
-            .collect();
-        Ok(Ranked { hits, total: u64::from(answer.total), confidence: answer.confidence })
-    }
-
-    fn pieces(&self) -> Vec<Piece> {
-        let layers = self.state.layers.iter().enumerate();
-        layers
-            .flat_map(|(layer, open)| {
-                open.segments().map(move |(_, span)| Piece { layer, base: span.base, docs: span.docs })
-            })
-            .collect()
+        let place = |found: &Found| {
+            let piece = pieces.get(found.part as usize)?;
+            Some((piece.layer, piece.base + found.doc, found.score))
+        };
+        Ok(with_scratch(|scratch| {
+            let answer = text::search(&parts, clip(query), limit, &tie, scratch);
+            let hits = answer.hits.iter().filter_map(place).collect();
+            Ranked { hits, total: u64::from(answer.total), confidence: answer.confidence }
+        }))
     }
 }
 
-/// The words of a layer's bits that belong to a segment; segments begin at multiples of 64.
-fn words_of(bits: &Bits, piece: Piece) -> &[u64] {
-    let first = (piece.base / 64) as usize;
-    let count = piece.docs.div_ceil(64) as usize;
-    bits.words().get(first..first + count).unwrap_or_default()
-}
-
-fn why(skill: &SkillRef<'_>, query: &str) -> Result<Vec<Why>> {
+fn why(skill: &SkillRef<'_>, query: &str, scratch: &mut Scratch) -> Result<Vec<Why>> {
     let tags: Vec<&str> = skill.tags().collect();
     let aliases: Vec<&str> = skill.aliases().collect();
     let examples: Vec<&str> = skill.examples().collect();
@@ -128,6 +154,6 @@ fn why(skill: &SkillRef<'_>, query: &str) -> Result<Vec<Why>> {
         body: skill.content()?,
         ..Fields::default()
     };
-    let found = text::why(&fields, clip(query));
+    let found = text::why(&fields, clip(query), scratch);
     Ok(found.into_iter().map(|(field, words)| Why { field: field.name(), words }).collect())
 }

@@ -28,6 +28,6 @@ mod why;
 pub(crate) use build::{Fields, TextBuilder};
 pub(crate) use metrics::{Judged, Quality, quality};
 pub(crate) use open::TextIndex;
-pub(crate) use search::{Part, Scratch, search};
+pub(crate) use search::{Found, Part, Scratch, search};
 pub(crate) use sight::Sight;
 pub(crate) use why::why;

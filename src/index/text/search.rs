@@ -53,7 +53,7 @@ pub(crate) type Tie<'t> = dyn Fn((u32, u32), (u32, u32)) -> Ordering + 't;
 /// Buffers of a search; a warm one allocates nothing.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    analyzer: Analyzer,
+    pub(super) analyzer: Analyzer,
     query: Query,
     /// Scores of the page being scanned, zero between scans.
     scores: Box<[u16]>,

@@ -1,6 +1,7 @@
 //! Which words of a query stand in which field of a skill.
 
-use super::analysis::{Analyzer, Kind};
+use super::Scratch;
+use super::analysis::Kind;
 use super::build::Fields;
 use super::hash::TermHash;
 
@@ -42,8 +43,8 @@ impl Field {
 /// Function words and parts of a longer match are left out. Cost: one analysis of the skill's text, so it is asked
 /// for the hits that are shown.
 #[must_use]
-pub(crate) fn why(fields: &Fields<'_>, query: &str) -> Vec<(Field, Vec<String>)> {
-    let mut analyzer = Analyzer::new();
+pub(crate) fn why(fields: &Fields<'_>, query: &str, scratch: &mut Scratch) -> Vec<(Field, Vec<String>)> {
+    let analyzer = &mut scratch.analyzer;
     let mut wanted: Vec<(TermHash, String)> = Vec::new();
     analyzer.tokens(query, &mut |token| {
         if token.kind != Kind::Function && !wanted.iter().any(|(term, _)| *term == token.term) {
@@ -90,7 +91,8 @@ mod tests {
             body: "the camera shutter",
             ..Fields::default()
         };
-        let found: Vec<_> = why(&fields, "take a photo with the CAMERA 拍照")
+        let mut scratch = Scratch::new();
+        let found: Vec<_> = why(&fields, "take a photo with the CAMERA 拍照", &mut scratch)
             .into_iter()
             .map(|(field, words)| format!("{}: {}", field.name(), words.join(" ")))
             .collect();
@@ -99,6 +101,6 @@ mod tests {
             ["name: camera", "alias: 拍 拍照 照", "description: take photo", "body: camera"],
             "function words are left out"
         );
-        assert!(why(&fields, "music").is_empty());
+        assert!(why(&fields, "music", &mut scratch).is_empty());
     }
 }
