@@ -138,9 +138,11 @@ impl Catalog {
         let (kind, payload) = statement.encode();
         self.inner.dir.append_statement(kind, &payload)?;
         if state.loaded.deny_all {
-            // The disk takes statements again: what had to be refused is repeated by whoever was refused.
-            self.fold()?;
-            self.inner.dir.set_deny_all(false)?;
+            // The ring takes statements again: what had to be refused is repeated by whoever was refused. This statement
+            // stands whether or not the manifest can be written; if it cannot, the synced layer stays suspended.
+            if let Err(error) = self.fold().and_then(|()| Ok(self.inner.dir.set_deny_all(false)?)) {
+                tracing::warn!(%error, "the synced layer stays suspended");
+            }
         }
         Ok(())
     }
