@@ -16,31 +16,42 @@ const FIXED_FILES: usize = 5;
 const GRACE: Duration = Duration::from_secs(60);
 
 #[test]
-fn an_import_killed_anywhere_leaves_the_old_or_the_new_catalog() {
-    let mut random = Random::new("killed import");
+fn an_import_killed_at_any_time_leaves_the_old_or_the_new_catalog() {
+    kill_imports("import killed at a time", &|child, _, whole, random| {
+        kill_at_a_time(child, random.time(whole.mul_f32(1.1)))
+    });
+}
+
+#[test]
+fn an_import_killed_while_its_files_appear_leaves_the_old_or_the_new_catalog() {
+    kill_imports("import killed among its files", &|child, program, _, random| {
+        let files = random.below(6) + 1;
+        kill_after_new_files(child, program, files, random.time(Duration::from_millis(2)))
+    });
+}
+
+/// Ends an import at a moment that it chooses, and says when that was. Gets how long a whole import takes.
+type Kill = dyn Fn(Child, &Program, Duration, &mut Random) -> String;
+
+fn kill_imports(name: &str, kill: &Kill) {
+    let mut random = Random::new(name);
     let program = Program::new();
     let folder = program.path("in");
     let mut old = version(0, SKILLS);
     write_folder(&folder, &old);
     let began = Instant::now();
     program.import(&folder);
-    let whole = began.elapsed();
+    let mut whole = began.elapsed();
     assert!(program.list() == old, "the first import is there");
     let mut per_import = program.files().len() - FIXED_FILES;
     let mut commits = vec![Instant::now()];
     let (mut kept, mut replaced) = (0, 0);
-    for round in 0..Scale::of_this_run().pick(40, 120, 1_000) {
+    for round in 0..Scale::of_this_run().pick(20, 60, 500) {
         let tried = version(2 * round + 1, SKILLS);
         write_folder(&folder, &tried);
         let child = program.start(&["import", text(&folder)]);
-        let moment = if round % 2 == 0 {
-            kill_at_a_time(child, random.time(whole.mul_f32(1.1)))
-        } else {
-            let files = random.below(8) + 1;
-            kill_after_new_files(child, &program, files, random.time(Duration::from_millis(2)))
-        };
-        let found = check(&program, &old, &tried, &moment);
-        if found == tried {
+        let moment = kill(child, &program, whole, &mut random);
+        if check(&program, &old, &tried, &moment) == tried {
             replaced += 1;
             commits.push(Instant::now());
         } else {
@@ -50,16 +61,17 @@ fn an_import_killed_anywhere_leaves_the_old_or_the_new_catalog() {
         let repeated = version(2 * round + 2, SKILLS);
         write_folder(&folder, &repeated);
         let before = program.files();
+        let began = Instant::now();
         program.import(&folder);
+        whole = began.elapsed();
         commits.push(Instant::now());
-        let new = program.files().iter().filter(|name| !before.contains(name)).count();
-        per_import = per_import.max(new);
+        per_import = per_import.max(program.files().iter().filter(|name| !before.contains(name)).count());
         assert!(program.list() == repeated, "{moment}: the repeated import is not what the list says");
         old = repeated;
     }
-    eprintln!("killed import: {kept} kept the old catalog, {replaced} had the new one");
+    eprintln!("{name}: {kept} kept the old catalog, {replaced} had the new one");
     assert!(kept > 0, "no import was killed before its commit");
-    check_garbage(&program, &commits, per_import);
+    check_garbage(&program, name, &commits, per_import);
     assert!(program.list() == old, "compact removed what is in use");
     program.run(&["verify"]).code(0);
 }
@@ -101,7 +113,7 @@ fn check(program: &Program, old: &Set, tried: &Set, moment: &str) -> Set {
 }
 
 /// What killed imports left is collected after an hour, whatever their number.
-fn check_garbage(program: &Program, commits: &[Instant], per_import: usize) {
+fn check_garbage(program: &Program, name: &str, commits: &[Instant], per_import: usize) {
     let before = program.files();
     let two_hours_ago = SystemTime::now() - Duration::from_secs(7_200);
     for name in &before {
@@ -113,7 +125,7 @@ fn check_garbage(program: &Program, commits: &[Instant], per_import: usize) {
     let recent = commits.iter().filter(|moment| moment.elapsed() < GRACE + Duration::from_secs(1)).count();
     // The current generation, two kept ones, and those that were replaced within the last minute.
     let bound = FIXED_FILES + (recent + 3) * per_import;
-    eprintln!("killed import: {} files before compact, {} after, bound {bound}", before.len(), after.len());
+    eprintln!("{name}: {} files before compact, {} after, bound {bound}", before.len(), after.len());
     assert!(after.len() <= bound, "{after:?}");
     assert!(!after.iter().any(|name| has_end(name, "tmp") || has_end(name, "bad")), "{after:?}");
     let bytes: u64 =

@@ -52,15 +52,15 @@ pub(crate) fn version(number: usize, skills: usize) -> Set {
     each.collect()
 }
 
-/// Makes a folder hold exactly this set, a file a skill.
+/// Makes a folder hold exactly this set, in files of ten skills.
 pub(crate) fn write_folder(folder: &Path, set: &Set) {
     if folder.exists() {
         fs::remove_dir_all(folder).expect("the folder can be removed");
     }
     fs::create_dir_all(folder).expect("a folder");
-    for (id, description) in set {
-        let path = folder.join(format!("{id}.skill.json"));
-        fs::write(path, skill(id, description).to_string()).expect("a file");
+    let skills: Vec<Value> = set.iter().map(|(id, description)| skill(id, description)).collect();
+    for (number, some) in skills.chunks(10).enumerate() {
+        write_lines(&folder.join(format!("{number}.skill.jsonl")), some.iter().cloned());
     }
 }
 

@@ -2,7 +2,8 @@
 //! through other processes.
 //!
 //! It is this test binary, started again with the data directory in a variable. On its standard input it takes
-//! `watch ID` and `report`; its answers on standard output begin with `@`, because the test harness writes there too.
+//! `watch ID` (begin to query that id), `absent ID` (the same for one that is not to be seen) and `report`, after which it
+//! rests until the next id; its answers on standard output begin with `@`, because the test harness writes there too.
 
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::Path;
@@ -129,9 +130,19 @@ fn query_for_the_judge(data: &Path) {
     let (mut id, mut report) = (String::new(), Report::default());
     // What has to be answered after the round that begins now: at once, or when every query has seen the id.
     let mut owed: Option<bool> = None;
+    let mut rests = true;
     loop {
-        match if owed.is_some() { Err(TryRecvError::Empty) } else { orders.try_recv() } {
-            Ok(order) if order == "report" => owed = Some(false),
+        let order = match (owed, rests) {
+            (Some(_), _) => Err(TryRecvError::Empty),
+            (None, true) => orders.recv().map_err(|_| TryRecvError::Disconnected),
+            (None, false) => orders.try_recv(),
+        };
+        rests = false;
+        match order {
+            Ok(order) if order == "report" => {
+                owed = Some(false);
+                rests = true;
+            }
             Ok(order) => {
                 let (verb, wanted) = order.split_once(' ').expect("a verb and an id");
                 wanted.clone_into(&mut id);

@@ -14,17 +14,6 @@ fn set_of(writer: &str, number: usize) -> Set {
         .collect()
 }
 
-/// Writes a set that has a `/` in its ids: the files are named by the part behind it.
-fn write(program: &Program, writer: &str, set: &Set) {
-    let folder = program.path(writer);
-    write_folder(&folder, &Set::new());
-    for (id, description) in set {
-        let name = id.replace('/', "_");
-        let skill = crate::skills::skill(id, description);
-        std::fs::write(folder.join(format!("{name}.skill.json")), skill.to_string()).expect("a file");
-    }
-}
-
 #[test]
 fn imports_of_different_folders_at_once_lose_nothing() {
     let rounds = Scale::of_this_run().pick(8, 20, 100);
@@ -37,8 +26,9 @@ fn imports_of_different_folders_at_once_lose_nothing() {
                 scope.spawn(move || {
                     // Two changes of each without waiting for the other.
                     for step in 0..2 {
-                        write(program, writer, &set_of(writer, 2 * number + step));
-                        program.import(&program.path(writer));
+                        let folder = program.path(writer);
+                        write_folder(&folder, &set_of(writer, 2 * number + step));
+                        program.import(&folder);
                     }
                 });
             }
