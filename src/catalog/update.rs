@@ -129,11 +129,16 @@ impl Catalog {
         if !state.statements.clone().apply(&statement) {
             return Ok(self.inner.dir.announce()?);
         }
-        if state.loaded.ring_used >= RING_FOLD_AT
-            && let Err(error) = self.fold()
-        {
-            // There is still room for many statements.
-            tracing::warn!(%error, "the revocation ring cannot be folded");
+        // A slot is free when both manifests, the current one and the one before, contain its statement: the second fold
+        // is left to the next statement as long as there is room.
+        let folds =
+            [RING_FOLD_AT, RING_FOLD_TWICE_AT].into_iter().filter(|full| state.loaded.ring_used >= *full);
+        for _ in folds {
+            if let Err(error) = self.fold() {
+                // There is still room for many statements, or what cannot be written says so.
+                tracing::warn!(%error, "the revocation ring cannot be folded");
+                break;
+            }
         }
         let (kind, payload) = statement.encode();
         if statement.masks() {
@@ -231,6 +236,8 @@ impl Catalog {
 /// Records of the ring in use from which on it is folded before the next statement: a third of it, since a slot is free
 /// only after two manifests contain its statement.
 const RING_FOLD_AT: usize = 341;
+/// Records of the ring in use from which on it is folded twice: folding failed for long, on a full disk.
+const RING_FOLD_TWICE_AT: usize = 768;
 
 /// A copy of the manifest that contains every statement of the ring.
 pub(crate) fn folded(loaded: &Loaded) -> Result<Manifest> {
