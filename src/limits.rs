@@ -71,6 +71,8 @@ pub const NOTE_CHARS_MAX: usize = 1_024;
 pub const RESOURCES_MAX: usize = 512;
 /// Largest sum of a skill's resources.
 pub const RESOURCES_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Largest sum of the resources of all skills of one import; a skill beyond it is rejected.
+pub const IMPORT_RESOURCES_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Largest value given to `resolve`.
 pub const VALUE_BYTES_MAX: usize = 64 * 1024;
 /// Largest resolved step list.
