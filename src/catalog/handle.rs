@@ -142,12 +142,13 @@ impl Catalog {
         Ok(state)
     }
 
-    /// Makes what a commit installed the state of this process, before others learn of it.
-    pub(crate) fn install(&self, loaded: &Loaded) {
+    /// Makes what a commit installed the state of this process, before others learn of it. Called under the lock:
+    /// `ready` is the changed layer, opened before, because that takes long for a large one.
+    pub(crate) fn install(&self, loaded: &Loaded, ready: Option<&Arc<OpenLayer>>) {
         let mut slot = self.inner.state.lock();
         let former = slot.take();
         let state = self
-            .open_layers(loaded, former.as_deref(), false)
+            .open_layers(loaded, former.as_deref(), ready, false)
             .and_then(|layers| State::new(loaded.clone(), layers));
         // What cannot be opened here is opened, or healed, by the next query.
         if let Ok(state) = state {
@@ -166,7 +167,8 @@ impl Catalog {
         let mut former = former.filter(|state| !state.is_damaged());
         for round in 0..=HEALING_MAX {
             let tolerant = round == HEALING_MAX;
-            let opened = self.inner.dir.load_with(&mut |loaded| self.open_layers(loaded, former, tolerant));
+            let opened =
+                self.inner.dir.load_with(&mut |loaded| self.open_layers(loaded, former, None, tolerant));
             match opened {
                 Ok((loaded, _)) if loaded.manifest.recovered.is_some() && round == 0 => {
                     self.rebuild_recovered(&loaded)?;
@@ -183,17 +185,24 @@ impl Catalog {
         Err(StorageError::damaged("data directory", "damage comes back after healing").into())
     }
 
-    /// Opens the layers of a manifest; those that did not change are taken from the former state.
+    /// Opens the layers of a manifest; those that did not change are taken from the former state, and `ready` is open.
     fn open_layers(
         &self,
         loaded: &Loaded,
         former: Option<&State>,
+        ready: Option<&Arc<OpenLayer>>,
         tolerant: bool,
     ) -> Result<Vec<Arc<OpenLayer>>> {
         let mut layers = Vec::new();
         for layer in [Layer::Synced, Layer::Local, Layer::Learned] {
             let Some(known) = loaded.manifest.layers.get(layer.name()) else { continue };
             if known.current.files.is_empty() {
+                continue;
+            }
+            // A generation has one content: `publish` opens what it commits.
+            let generation = known.current.generation;
+            if let Some(open) = ready.filter(|open| open.layer == layer && open.generation == generation) {
+                layers.push(Arc::clone(open));
                 continue;
             }
             let same =
@@ -204,7 +213,7 @@ impl Catalog {
                 layers.push(Arc::clone(open));
                 continue;
             }
-            match self.open_layer(layer, known.current.generation, &known.current.files) {
+            match self.open_layer(layer, generation, &known.current.files) {
                 Ok(open) => layers.push(Arc::new(open)),
                 Err(error) if tolerant => tracing::error!(%error, layer = layer.name(), "left out"),
                 Err(error) => return Err(error),
