@@ -161,7 +161,11 @@ mod tests {
         }
         let dense = format!("x {}", "\u{76f8}".repeat(WHY_BODY_BYTES_MAX));
         let fields = Fields { body: &dense, ..Fields::default() };
-        assert_eq!(why(&fields, "\u{76f8}", &mut Scratch::new()).len(), 1, "a script without spaces is cut between characters");
+        assert_eq!(
+            why(&fields, "\u{76f8}", &mut Scratch::new()).len(),
+            1,
+            "a script without spaces is cut between characters"
+        );
     }
 
     #[test]
