@@ -5,13 +5,15 @@ use crate::catalog::look::clip;
 use crate::catalog::{Look, SkillRef, phrase};
 use crate::error::Result;
 use crate::index::names::KeyKind;
+use crate::limits::SEARCH_LIMIT_MAX;
 use crate::model::normalise;
 use crate::tools::exact_command;
 
 /// Others that an answer names.
 const CANDIDATES_MAX: usize = 3;
-/// Confidence below which a request is out of scope.
-const CONFIDENCE_MIN: f32 = 0.35;
+/// Confidence below which a request is out of scope: where the best hit becomes more often right than wrong
+/// (`docs/decisions/0011-match-threshold.md`).
+const CONFIDENCE_MIN: f32 = 0.25;
 /// How far the best hit must be ahead of the second, as a ratio of scores.
 const LEAD_MIN: f32 = 1.05;
 
@@ -19,8 +21,8 @@ impl Look {
     /// The skill that should handle a request, or none with the candidates that came close.
     ///
     /// In this order: blank is none; a whole request that is an exact device command needs no skill; the longest
-    /// alias, name or example that stands in the request on word boundaries; else the best search hit, if it is
-    /// confident and clearly ahead.
+    /// alias, name or example that stands in the request on word boundaries (where several skills own it, the one that
+    /// search puts first); else the best search hit, if it is confident and clearly ahead.
     ///
     /// # Errors
     /// Damage as in [`Look::get`].
@@ -37,14 +39,14 @@ impl Look {
                 ..MatchAnswer::none(&reason)
             });
         }
-        if let Some(answer) = self.match_phrase(&normal)? {
+        if let Some(answer) = self.match_phrase(request, &normal)? {
             return Ok(answer);
         }
         self.match_search(request)
     }
 
     /// The owner of the longest phrase.
-    fn match_phrase(&self, normal: &str) -> Result<Option<MatchAnswer<'_>>> {
+    fn match_phrase(&self, request: &str, normal: &str) -> Result<Option<MatchAnswer<'_>>> {
         let mut failed = None;
         let found = phrase::longest(normal, |phrase| match self.named(phrase) {
             Ok(named) => named.into_iter().filter(|(kind, _)| *kind != KeyKind::Tag).collect(),
@@ -57,8 +59,21 @@ impl Look {
             return Err(error);
         }
         let Some((_, mut owners)) = found else { return Ok(None) };
-        // Of equally long phrases the more deliberate one wins: an id or name, then an alias, then an example.
-        owners.sort_by_key(|(kind, skill)| (!skill.status().is_active(), *kind, skill.layer(), skill.id()));
+        // Of equally long phrases the more deliberate one wins: an id or name, then an alias, then an example; then what
+        // the rest of the request speaks for.
+        let ranked = match owners.len() {
+            0 | 1 => Vec::new(),
+            _ => self.rank(request, &Filter::default(), SEARCH_LIMIT_MAX)?.hits,
+        };
+        let place = |skill: &SkillRef<'_>| {
+            let hit = |&(layer, ordinal, _): &(usize, u32, u32)| {
+                self.state.layers[layer].layer == skill.layer() && ordinal == skill.ordinal
+            };
+            ranked.iter().position(hit).unwrap_or(ranked.len())
+        };
+        owners.sort_by_cached_key(|(kind, skill)| {
+            (!skill.status().is_active(), *kind, place(skill), skill.layer(), skill.id())
+        });
         let mut distinct: Vec<(KeyKind, SkillRef<'_>)> = Vec::new();
         for (kind, skill) in owners {
             if !distinct.iter().any(|(_, known)| known.id() == skill.id()) {
