@@ -38,7 +38,7 @@
 //!     println!("{} {}", step.tool, step.args); // the agent makes the calls, one by one
 //! }
 //!
-//! catalog.state(LocalStatement::Hide("note-search".into()))?; // durable, and effective in every process
+//! catalog.declare(LocalStatement::Hide("note-search".into()))?; // durable, and effective in every process
 //! assert!(view.pin()?.get("note-search")?.is_none());
 //! # Ok(())
 //! # }

@@ -170,3 +170,5 @@ pub const SCHEMA_PROBLEMS_MAX: usize = 256;
 /// Longest tool name in a step or a registry.
 /// Longest tool or argument name.
 pub const TOOL_NAME_CHARS_MAX: usize = 128;
+/// Most skills that one name, alias or example leads to; those after them are not looked at.
+pub const NAMED_MAX: usize = 1_000;

@@ -25,13 +25,13 @@ impl Catalog {
     /// # Errors
     /// The new state cannot be opened.
     pub fn wait(&self, since: u64, timeout: Duration) -> Result<Option<Change>> {
-        let end = Instant::now() + timeout;
+        let end = Instant::now().checked_add(timeout);
         loop {
             let state = self.current()?;
             if let Some(change) = self.inner.history.lock().since(since, &state) {
                 return Ok(Some(change));
             }
-            let left = end.saturating_duration_since(Instant::now());
+            let left = end.map_or(PATIENCE, |end| end.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 return Ok(None);
             }

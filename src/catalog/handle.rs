@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -21,6 +22,10 @@ use super::files::{DIRECTORY_SCHEMA, SEGMENT_SCHEMA};
 
 /// How often damage is healed in a row before a layer is left out.
 const HEALING_MAX: u32 = 3;
+/// How long nothing is healed after healing failed.
+const HEALING_PAUSE: Duration = Duration::from_secs(10);
+/// Time between two looks at whether files were replaced.
+const TICK: Duration = Duration::from_secs(1);
 
 /// A handle on one data directory. `Clone + Send + Sync`, cheap to clone, and free of async.
 ///
@@ -28,6 +33,13 @@ const HEALING_MAX: u32 = 3;
 #[derive(Clone, Debug)]
 pub struct Catalog {
     pub(crate) inner: Arc<Inner>,
+}
+
+/// What [`Catalog::current`] finds.
+enum Current {
+    Is(Arc<State>),
+    NeedsHealing,
+    NeedsRebuild(Box<Loaded>),
 }
 
 /// What the clones of a handle share.
@@ -38,6 +50,8 @@ pub(crate) struct Inner {
     state: Mutex<Option<Arc<State>>>,
     looks: Mutex<Vec<(Arc<Narrowing>, Weak<Look>)>>,
     pub(crate) history: Mutex<History>,
+    /// When healing failed last.
+    healing_failed: Mutex<Option<Instant>>,
 }
 
 impl Catalog {
@@ -72,15 +86,32 @@ impl Catalog {
         };
         let open = OpenOptions { map, follow: Follow::Map, ..OpenOptions::default() };
         let dir = DataDir::open(path.as_ref(), &open)?;
-        Ok(Self {
+        let catalog = Self {
             inner: Arc::new(Inner {
                 dir,
                 options,
                 state: Mutex::new(None),
                 looks: Mutex::new(Vec::new()),
                 history: Mutex::new(History::default()),
+                healing_failed: Mutex::new(None),
             }),
-        })
+        };
+        catalog.start_ticker()?;
+        Ok(catalog)
+    }
+
+    /// Looks once a second whether files were replaced behind our back (a restored backup, say), for as long as the
+    /// catalog is open.
+    fn start_ticker(&self) -> Result<()> {
+        let inner = Arc::downgrade(&self.inner);
+        let ticker = std::thread::Builder::new().name("repertoire-tick".to_owned()).spawn(move || {
+            loop {
+                std::thread::sleep(TICK);
+                let Some(inner) = inner.upgrade() else { return };
+                inner.dir.tick();
+            }
+        });
+        ticker.map(drop).map_err(|error| StorageError::io("start a thread for", self.path(), error).into())
     }
 
     /// A view with the deployment's entitlements, narrowed (the default narrows nothing). Costs nothing; the first
@@ -109,15 +140,24 @@ impl Catalog {
 
     /// What a caller sees now. Looks of equal narrowing are shared within the process.
     pub(crate) fn look(&self, narrowing: &Arc<Narrowing>) -> Result<Arc<Look>> {
-        let state = self.current()?;
-        let mut looks = self.inner.looks.lock();
-        looks.retain(|(_, look)| look.strong_count() > 0);
-        let known = looks.iter().filter(|(known, _)| known == narrowing).find_map(|(_, look)| look.upgrade());
-        if let Some(look) = known.filter(|look| Arc::ptr_eq(&look.state, &state)) {
+        let mut state = self.current()?;
+        if let Some(look) = self.shared_look(narrowing, &state) {
             return Ok(look);
         }
-        let seen = visibility::seen(&state, narrowing, self.inner.options.learned_visible)?;
+        let learned = self.inner.options.learned_visible;
+        let seen = match visibility::seen(&state, narrowing, learned) {
+            // A record that a statement is about is damaged: heal, and look once more.
+            Err(Error::Storage(error)) if is_damage(&error) => {
+                tracing::warn!(%error, "damage found while deciding who sees what");
+                state.mark_damaged();
+                state = self.current()?;
+                visibility::seen(&state, narrowing, learned)?
+            }
+            seen => seen?,
+        };
         let look = Arc::new(Look::new(state, seen, Arc::clone(self.registry())));
+        let mut looks = self.inner.looks.lock();
+        looks.retain(|(known, look)| look.strong_count() > 0 && known != narrowing);
         if looks.len() >= LOOKS_CACHED_MAX {
             looks.remove(0);
         }
@@ -125,62 +165,92 @@ impl Catalog {
         Ok(look)
     }
 
-    /// The state of this epoch, opened if need be.
+    fn shared_look(&self, narrowing: &Arc<Narrowing>, state: &Arc<State>) -> Option<Arc<Look>> {
+        let looks = self.inner.looks.lock();
+        let mut known =
+            looks.iter().filter(|(known, _)| known == narrowing).filter_map(|(_, look)| look.upgrade());
+        known.find(|look| Arc::ptr_eq(&look.state, state))
+    }
+
+    /// The state of this epoch, opened, and healed if need be.
     pub(crate) fn current(&self) -> Result<Arc<State>> {
+        for round in 0..=HEALING_MAX {
+            // Healing waits for the lock of the directory, whose holder waits for the slot: never hold both.
+            match self.try_current(round == HEALING_MAX)? {
+                Current::Is(state) => return Ok(state),
+                Current::NeedsHealing => self.heal_once(),
+                Current::NeedsRebuild(loaded) => self.rebuild_recovered(&loaded)?,
+            }
+        }
+        Err(StorageError::damaged("data directory", "damage comes back after healing").into())
+    }
+
+    fn try_current(&self, tolerant: bool) -> Result<Current> {
         let mut slot = self.inner.state.lock();
-        if let Some(state) = slot.as_ref()
-            && state.epoch == self.epoch()
-            && !state.is_damaged()
-        {
-            return Ok(Arc::clone(state));
+        let may_heal = !tolerant && !self.healing_failed_lately();
+        if let Some(state) = slot.as_ref() {
+            if state.epoch == self.epoch() && !(state.is_damaged() && may_heal) {
+                return Ok(Current::Is(Arc::clone(state)));
+            }
+            if state.is_damaged() && may_heal {
+                // Opening alone would not find what a first touch found.
+                *slot = None;
+                return Ok(Current::NeedsHealing);
+            }
         }
         let former = slot.take();
-        let state = Arc::new(self.open_state(former.as_deref())?);
+        let opened =
+            self.inner.dir.load_with(&mut |loaded| self.open_layers(loaded, former.as_deref(), !may_heal));
+        let (loaded, layers) = match opened {
+            Ok((loaded, _)) if loaded.manifest.recovered.is_some() && may_heal => {
+                return Ok(Current::NeedsRebuild(Box::new(loaded)));
+            }
+            Ok(opened) => opened,
+            Err(Error::Storage(error)) if is_damage(&error) && may_heal => {
+                tracing::warn!(%error, "a layer is damaged; healing it");
+                return Ok(Current::NeedsHealing);
+            }
+            Err(error) => return Err(error),
+        };
+        let state = Arc::new(State::new(loaded, layers, former.as_deref())?);
         *slot = Some(Arc::clone(&state));
         drop(slot);
         self.inner.history.lock().note(&state);
-        Ok(state)
+        Ok(Current::Is(state))
     }
 
-    /// Makes what a commit installed the state of this process, before others learn of it.
+    /// Heals; a failure (a full disk, say) is remembered for a while, in which the rest is served as it is.
+    fn heal_once(&self) {
+        match self.heal() {
+            Ok(()) => *self.inner.healing_failed.lock() = None,
+            Err(error) => {
+                tracing::error!(%error, "healing failed; serving what is left");
+                *self.inner.healing_failed.lock() = Some(Instant::now());
+            }
+        }
+    }
+
+    fn healing_failed_lately(&self) -> bool {
+        self.inner.healing_failed.lock().is_some_and(|at| at.elapsed() < HEALING_PAUSE)
+    }
+
+    /// Makes what a commit installed the state of this process, before others learn of it. Called under the lock of the
+    /// directory, so that it waits for nobody: if the slot is taken, the next query opens the state.
     pub(crate) fn install(&self, loaded: &Loaded) {
-        let mut slot = self.inner.state.lock();
-        let former = slot.take();
+        let Some(mut slot) = self.inner.state.try_lock() else { return };
+        let former = slot.take().filter(|state| !state.is_damaged());
         let state = self
             .open_layers(loaded, former.as_deref(), false)
-            .and_then(|layers| State::new(loaded.clone(), layers));
-        // What cannot be opened here is opened, or healed, by the next query.
-        if let Ok(state) = state {
-            let state = Arc::new(state);
-            *slot = Some(Arc::clone(&state));
-            drop(slot);
-            self.inner.history.lock().note(&state);
-        }
-    }
-
-    fn open_state(&self, former: Option<&State>) -> Result<State> {
-        // A state in which damage was found lends nothing: opening alone would not find what a first touch found.
-        if former.is_some_and(State::is_damaged) {
-            self.heal()?;
-        }
-        let mut former = former.filter(|state| !state.is_damaged());
-        for round in 0..=HEALING_MAX {
-            let tolerant = round == HEALING_MAX;
-            let opened = self.inner.dir.load_with(&mut |loaded| self.open_layers(loaded, former, tolerant));
-            match opened {
-                Ok((loaded, _)) if loaded.manifest.recovered.is_some() && round == 0 => {
-                    self.rebuild_recovered(&loaded)?;
-                }
-                Ok((loaded, layers)) => return State::new(loaded, layers),
-                Err(Error::Storage(error)) if is_damage(&error) && !tolerant => {
-                    tracing::warn!(%error, "a layer is damaged; healing it");
-                    self.heal()?;
-                }
-                Err(error) => return Err(error),
+            .and_then(|layers| State::new(loaded.clone(), layers, former.as_deref()));
+        match state {
+            Ok(state) => {
+                let state = Arc::new(state);
+                *slot = Some(Arc::clone(&state));
+                drop(slot);
+                self.inner.history.lock().note(&state);
             }
-            former = None;
+            Err(error) => tracing::warn!(%error, "a committed state does not open; the next query heals it"),
         }
-        Err(StorageError::damaged("data directory", "damage comes back after healing").into())
     }
 
     /// Opens the layers of a manifest; those that did not change are taken from the former state.

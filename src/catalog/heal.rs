@@ -9,7 +9,7 @@ use crate::catalog::handle::is_damage;
 use crate::catalog::update::folded;
 use crate::error::{Error, Result};
 use crate::model::Layer;
-use crate::snapshot::{Edit, Generation, Loaded};
+use crate::snapshot::{Edit, Generation, Loaded, Outcome};
 
 /// Layers that have a source.
 const WITH_SOURCE: [Layer; 2] = [Layer::Local, Layer::Learned];
@@ -45,41 +45,35 @@ impl Catalog {
 
     fn heal_layer(&self, loaded: &Loaded, layer: Layer, damaged: &Generation) -> Result<()> {
         let generation = damaged.generation.max(loaded.manifest.generation_floor) + 1;
-        let next = match self.rebuilt(layer, damaged, generation) {
-            Ok(Some(next)) => Some(next),
-            Ok(None) => None,
-            Err(error) => {
-                tracing::error!(%error, layer = layer.name(), "the source cannot be read either");
-                None
-            }
-        };
-        let former = damaged.files.clone();
+        let rebuilt = self.rebuilt(layer, damaged, generation)?;
+        // Chosen before the commit: looking through whole generations takes longer than a lock may be held.
+        let history =
+            loaded.manifest.layers.get(layer.name()).map(|known| known.history.clone()).unwrap_or_default();
+        let next =
+            rebuilt.unwrap_or_else(|| match history.iter().find(|earlier| self.opens(layer, earlier)) {
+                Some(earlier) => Generation { generation, ..earlier.clone() },
+                // Empty, but what there is of a source stays within reach.
+                None => Generation { generation, source: damaged.source.clone(), ..Generation::default() },
+            });
         let keep = self.inner.options.keep_generations as usize;
-        self.inner.dir.commit_then(
+        let outcome = self.inner.dir.commit_then(
             &mut |loaded| {
                 let mut manifest = folded(loaded)?;
                 let known = manifest.layers.entry(layer.name().to_owned()).or_default();
                 if known.current != *damaged {
                     return Ok(Edit::Rebase);
                 }
-                let history = known.history.clone();
-                match &next {
-                    Some(next) => known.current = next.clone(),
-                    None => match history.iter().find(|earlier| self.opens(layer, earlier)) {
-                        Some(earlier) => known.current = Generation { generation, ..earlier.clone() },
-                        None => known.current = Generation { generation, ..Generation::default() },
-                    },
-                }
-                known
-                    .history
-                    .retain(|earlier| earlier.files != known.current.files && earlier.files != former);
+                known.current = next.clone();
+                known.history.retain(|earlier| earlier.files != next.files && earlier.files != damaged.files);
                 known.history.truncate(keep);
                 Ok(Edit::Install(Box::new(manifest)))
             },
             &mut |_| {},
         )?;
-        for file in &damaged.files {
-            self.inner.dir.quarantine(&file.name)?;
+        if matches!(outcome, Outcome::Installed(_)) {
+            for file in &damaged.files {
+                self.inner.dir.quarantine(&file.name)?;
+            }
         }
         Ok(())
     }
@@ -92,10 +86,19 @@ impl Catalog {
                 .is_ok()
     }
 
-    /// The same content again from the source; `None` for a layer without one.
+    /// The same content again from the source; `None` for a layer without one, or with one that is damaged too. A disk
+    /// that is full is an error: content that is still on it must not be given up.
     fn rebuilt(&self, layer: Layer, damaged: &Generation, generation: u64) -> Result<Option<Generation>> {
         let Some(source) = &damaged.source else { return Ok(None) };
-        let found = super::source::read(&source.name, &self.inner.dir.read_source(source)?)?;
+        let read = self.inner.dir.read_source(source).map_err(Error::from);
+        let found = match read.and_then(|bytes| super::source::read(&source.name, &bytes)) {
+            Ok(found) => found,
+            Err(Error::Storage(error)) if is_damage(&error) => {
+                tracing::error!(%error, layer = layer.name(), "the source is damaged too");
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
         let built = build(layer, found.entries, self.registry(), generation)?;
         let files = built
             .files
@@ -119,8 +122,9 @@ impl Catalog {
                     continue;
                 }
             };
+            // A layer that the manifest speaks of is as it says, also if that is empty.
             let known =
-                loaded.manifest.layers.get(found.layer.name()).is_some_and(|l| !l.current.files.is_empty());
+                loaded.manifest.layers.get(found.layer.name()).is_some_and(|l| l.current.generation > 0);
             // Sources come newest first: the first one of a layer is its truth.
             if known
                 || !WITH_SOURCE.contains(&found.layer)

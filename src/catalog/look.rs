@@ -1,5 +1,6 @@
 //! What one caller sees at one moment: point queries and lists.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
@@ -8,19 +9,19 @@ use serde_json::{Map, Value};
 
 use crate::catalog::SkillRef;
 use crate::catalog::answer::{Filter, ListPage};
-use crate::catalog::open::damaged;
-use crate::catalog::record::risk_byte;
+use crate::catalog::open::{OpenLayer, damaged};
+use crate::catalog::record::{effective_risk, risk_byte, risk_from_byte};
 use crate::catalog::search::Piece;
 use crate::catalog::state::State;
 use crate::catalog::visibility::Seen;
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Problem, Result, StorageError};
 use crate::flow::{self, ResolvedStep};
 use crate::index::bits::Bits;
 use crate::index::facets::Column;
 use crate::index::hash::hash128;
 use crate::index::names::KeyKind;
-use crate::limits::{ID_BYTES_MAX, LIST_LIMIT_MAX, QUERY_BYTES_MAX};
-use crate::model::{Kind, normalise};
+use crate::limits::{ID_BYTES_MAX, LIST_LIMIT_MAX, NAMED_MAX, QUERY_BYTES_MAX};
+use crate::model::{Kind, Risk, normalise};
 use crate::tools::ToolRegistry;
 
 /// A consistent look at all layers of a catalog under one caller's entitlements. All queries are here; they read
@@ -106,27 +107,29 @@ impl Look {
     pub fn lookup(&self, text: &str) -> Result<Vec<SkillRef<'_>>> {
         let mut found: Vec<SkillRef<'_>> =
             self.get(text)?.into_iter().filter(SkillRef::is_available).collect();
-        let key = normalise(clip(text));
-        for wanted in [KeyKind::Id, KeyKind::Name, KeyKind::Alias] {
-            for (kind, skill) in self.named(&key)? {
-                if kind == wanted && !found.iter().any(|known| known.id() == skill.id()) {
-                    found.push(skill);
-                }
+        let mut places = self.named(&normalise(clip(text)))?;
+        places.retain(|named| matches!(named.kind, KeyKind::Id | KeyKind::Name | KeyKind::Alias));
+        places.sort_by_key(|named| (named.kind, named.layer, named.ordinal));
+        let mut seen: HashSet<(usize, u32)> =
+            found.iter().map(|skill| (skill.index, skill.ordinal)).collect();
+        for named in places.iter().take(NAMED_MAX) {
+            if seen.insert((named.layer, named.ordinal)) {
+                found.push(self.at(named.layer, named.ordinal)?);
             }
         }
         Ok(found)
     }
 
-    /// Every use of a normalised key that the caller sees, in layer order.
-    pub(crate) fn named(&self, key: &str) -> Result<Vec<(KeyKind, SkillRef<'_>)>> {
+    /// Every use of a normalised key that the caller sees, in layer order. Touches no record.
+    pub(crate) fn named(&self, key: &str) -> Result<Vec<Named>> {
         let mut found = Vec::new();
-        for (index, open) in self.state.layers.iter().enumerate() {
+        for (layer, open) in self.state.layers.iter().enumerate() {
             let exact = self.noting(open.exact())?;
             let matches =
-                exact.lookup(key, &self.seen[index].listed).map_err(|damage| damaged(open.name(), damage));
+                exact.lookup(key, &self.seen[layer].listed).map_err(|damage| damaged(open.name(), damage));
             for entry in self.noting(matches)? {
                 let entry = self.noting(entry.map_err(|damage| damaged(open.name(), damage)))?;
-                found.push((entry.kind, self.at(index, entry.number)?));
+                found.push(Named { kind: entry.kind, layer, ordinal: entry.number });
             }
         }
         Ok(found)
@@ -137,13 +140,16 @@ impl Look {
     /// # Errors
     /// Damage as in [`Look::get`].
     pub fn prefix(&self, text: &str, limit: usize) -> Result<Vec<SkillRef<'_>>> {
+        if limit == 0 || limit > LIST_LIMIT_MAX {
+            return Err(out_of_range("limit", limit, LIST_LIMIT_MAX));
+        }
         let key = normalise(clip(text));
         let mut found: Vec<(&str, usize, u32)> = Vec::new();
         for (index, open) in self.state.layers.iter().enumerate() {
             for (segment, span) in open.segments() {
                 let wrap = |damage| damaged(segment.name(), damage);
                 let names = self.noting(segment.names())?;
-                let mut here = 0;
+                let mut here = HashSet::new();
                 for rank in self.noting(names.prefix(&key).map_err(wrap))? {
                     let rank = self.noting(rank.map_err(wrap))?;
                     for entry in self.noting(names.entries(rank).map_err(wrap))? {
@@ -151,11 +157,10 @@ impl Look {
                         let ordinal = span.base.saturating_add(entry.number);
                         if entry.kind != KeyKind::Tag && self.seen[index].listed.test(ordinal) {
                             found.push((self.noting(names.key(rank).map_err(wrap))?, index, ordinal));
-                            here += 1;
+                            here.insert(ordinal);
                         }
                     }
-                    // Several keys may name one skill: as many as a skill has keys are read for each that is asked for.
-                    if here >= limit.saturating_mul(8) {
+                    if here.len() >= limit {
                         break;
                     }
                 }
@@ -222,8 +227,8 @@ impl Look {
         let passing = self.passing(filter)?;
         let total = passing.iter().map(Bits::count).sum();
         let mut heads = Vec::with_capacity(passing.len());
-        for index in 0..passing.len() {
-            heads.push(self.position_after(index, after.as_deref())?);
+        for (index, bits) in passing.iter().enumerate() {
+            heads.push(self.position_after(index, bits, after.as_deref())?);
         }
         let mut skills: Vec<SkillRef<'_>> = Vec::with_capacity(limit.min(64));
         let mut next: Vec<Option<SkillRef<'_>>> = Vec::with_capacity(passing.len());
@@ -255,16 +260,23 @@ impl Look {
         Ok(None)
     }
 
-    /// The first position of a layer's order whose id is above `after`.
-    fn position_after(&self, index: usize, after: Option<&str>) -> Result<usize> {
+    /// A position of a layer's order behind which every passing skill has an id above `after`. Compares with passing
+    /// skills only: where a hidden one stands must not show, not even by its damage.
+    fn position_after(&self, index: usize, bits: &Bits, after: Option<&str>) -> Result<usize> {
         let Some(after) = after else { return Ok(0) };
         let open = &self.state.layers[index];
         let (mut low, mut high) = (0, open.order_len());
         while low < high {
             let middle = usize::midpoint(low, high);
-            let Some(ordinal) = open.ordered(middle) else { break };
+            let passing =
+                |position: &usize| open.ordered(*position).is_some_and(|ordinal| bits.test(ordinal));
+            let Some(probe) = (middle..high).find(passing) else {
+                high = middle;
+                continue;
+            };
+            let Some(ordinal) = open.ordered(probe) else { break };
             if self.noting(open.record(ordinal))?.id.as_str() <= after {
-                low = middle + 1;
+                low = probe + 1;
             } else {
                 high = middle;
             }
@@ -278,14 +290,16 @@ impl Look {
         let mut all = Vec::with_capacity(self.state.layers.len());
         for (open, seen) in self.state.layers.iter().zip(&self.seen) {
             let mut bits = seen.listed.clone();
+            // First, since it may set bits again.
+            if let Some(risk) = filter.risk {
+                self.keep(open, &mut bits, Column::Risk, risk_byte(Some(risk)))?;
+                self.keep_risk_of_today(open, &seen.listed, &mut bits, risk)?;
+            }
             if filter.layer.is_some_and(|layer| layer != open.layer) {
                 bits = Bits::new(open.ordinals());
             }
             if let Some(kind) = filter.kind {
                 self.keep(open, &mut bits, Column::Kind, u8::from(kind == Kind::FlowTemplate))?;
-            }
-            if let Some(risk) = filter.risk {
-                self.keep(open, &mut bits, Column::Risk, risk_byte(Some(risk)))?;
             }
             if let Some(tag) = &tag {
                 self.keep_words(open, &mut bits, tag, true)?;
@@ -298,7 +312,23 @@ impl Look {
         Ok(all)
     }
 
-    fn keep(&self, open: &super::open::OpenLayer, bits: &mut Bits, column: Column, value: u8) -> Result<()> {
+    /// Decides again about skills whose tools the registry of today rates otherwise than that of the build.
+    fn keep_risk_of_today(&self, open: &OpenLayer, listed: &Bits, bits: &mut Bits, risk: Risk) -> Result<()> {
+        for (ordinal, now) in open.compiled_anew() {
+            if !listed.test(ordinal) {
+                continue;
+            }
+            let declared = risk_from_byte(self.noting(open.record(ordinal))?.declared_risk);
+            if effective_risk(declared, now.tool_risk) == risk {
+                bits.set(ordinal);
+            } else {
+                bits.clear(ordinal);
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&self, open: &OpenLayer, bits: &mut Bits, column: Column, value: u8) -> Result<()> {
         let mut chosen = Bits::new(open.ordinals());
         for (segment, span) in open.segments() {
             self.noting(segment.facets())?.add_where(column, value, span.base, &mut chosen);
@@ -307,13 +337,7 @@ impl Look {
         Ok(())
     }
 
-    fn keep_words(
-        &self,
-        open: &super::open::OpenLayer,
-        bits: &mut Bits,
-        word: &str,
-        tag: bool,
-    ) -> Result<()> {
+    fn keep_words(&self, open: &OpenLayer, bits: &mut Bits, word: &str, tag: bool) -> Result<()> {
         let mut chosen = Bits::new(open.ordinals());
         for (segment, span) in open.segments() {
             let facets = self.noting(segment.facets())?;
@@ -342,8 +366,15 @@ impl Look {
                 problems: vec![Problem::new("not_a_flow_template", "id", message).got(id)],
             });
         }
-        flow::resolve(&skill.record.program, values, &self.registry)
-            .map_err(|problems| Error::InvalidParameters { skill: id.to_owned(), problems })
+        let refused = |problems| Error::InvalidParameters { skill: id.to_owned(), problems };
+        let Some(now) = skill.open.compiled_now(skill.ordinal) else {
+            return flow::resolve(&skill.record.program, values, &self.registry).map_err(refused);
+        };
+        // The registry is another one than at the build: the program of today is archived for this one call.
+        let unusable = |error: rkyv::rancor::Error| StorageError::damaged("program", error.to_string());
+        let bytes = rkyv::to_bytes(&now.program).map_err(unusable)?;
+        let program = rkyv::access::<flow::ArchivedProgram, _>(&bytes).map_err(unusable)?;
+        flow::resolve(program, values, &self.registry).map_err(refused)
     }
 
     /// Whether there is nothing to see because nothing was ever put in: "never synced" is not "no match". Depends on
@@ -364,8 +395,19 @@ impl Look {
     pub(crate) fn at(&self, index: usize, ordinal: u32) -> Result<SkillRef<'_>> {
         let open = &self.state.layers[index];
         let record = self.noting(open.record(ordinal))?;
-        Ok(SkillRef { look: self, open, ordinal, record })
+        Ok(SkillRef { look: self, open, index, ordinal, record })
     }
+}
+
+/// One use of a key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    /// As what.
+    pub(crate) kind: KeyKind,
+    /// Index of the layer in the state.
+    pub(crate) layer: usize,
+    /// Ordinal in the layer.
+    pub(crate) ordinal: u32,
 }
 
 /// The part of a text that look-ups read.

@@ -1,18 +1,20 @@
 //! The intent gate: which one skill should handle a request, or none.
 
+use std::collections::HashSet;
+
 use crate::catalog::answer::{Filter, MatchAnswer};
-use crate::catalog::look::clip;
+use crate::catalog::look::{Named, clip};
 use crate::catalog::{Look, SkillRef, phrase};
 use crate::error::Result;
 use crate::index::names::KeyKind;
-use crate::limits::SEARCH_LIMIT_MAX;
+use crate::limits::{NAMED_MAX, SEARCH_LIMIT_MAX};
 use crate::model::normalise;
 use crate::tools::exact_command;
 
 /// Others that an answer names.
 const CANDIDATES_MAX: usize = 3;
 /// Confidence below which a request is out of scope: where the best hit becomes more often right than wrong
-/// (`docs/decisions/0011-match-threshold.md`).
+/// (`docs/decisions/0007-match-threshold.md`).
 const CONFIDENCE_MIN: f32 = 0.25;
 /// How far the best hit must be ahead of the second, as a ratio of scores.
 const LEAD_MIN: f32 = 1.05;
@@ -48,38 +50,21 @@ impl Look {
     /// The owner of the longest phrase.
     fn match_phrase(&self, request: &str, normal: &str) -> Result<Option<MatchAnswer<'_>>> {
         let mut failed = None;
-        let found = phrase::longest(normal, |phrase| match self.named(phrase) {
-            Ok(named) => named.into_iter().filter(|(kind, _)| *kind != KeyKind::Tag).collect(),
-            Err(error) => {
+        let found = phrase::longest(normal, |phrase| {
+            self.named(phrase).unwrap_or_else(|error| {
                 failed = Some(error);
                 Vec::new()
-            }
+            })
         });
         if let Some(error) = failed {
             return Err(error);
         }
-        let Some((_, mut owners)) = found else { return Ok(None) };
-        // Of equally long phrases the more deliberate one wins: an id or name, then an alias, then an example; then what
-        // the rest of the request speaks for.
-        let ranked = match owners.len() {
-            0 | 1 => Vec::new(),
-            _ => self.rank(request, &Filter::default(), SEARCH_LIMIT_MAX)?.hits,
-        };
-        let place = |skill: &SkillRef<'_>| {
-            let hit = |&(layer, ordinal, _): &(usize, u32, u32)| {
-                self.state.layers[layer].layer == skill.layer() && ordinal == skill.ordinal
-            };
-            ranked.iter().position(hit).unwrap_or(ranked.len())
-        };
-        owners.sort_by_cached_key(|(kind, skill)| {
-            (!skill.status().is_active(), *kind, place(skill), skill.layer(), skill.id())
-        });
-        let mut distinct: Vec<(KeyKind, SkillRef<'_>)> = Vec::new();
-        for (kind, skill) in owners {
-            if !distinct.iter().any(|(_, known)| known.id() == skill.id()) {
-                distinct.push((kind, skill));
-            }
-        }
+        let Some((_, mut uses)) = found else { return Ok(None) };
+        uses.sort_unstable_by_key(|named| (named.kind, named.layer, named.ordinal));
+        uses.truncate(NAMED_MAX);
+        let mut seen = HashSet::new();
+        uses.retain(|named| named.kind != KeyKind::Tag && seen.insert((named.layer, named.ordinal)));
+        let distinct = self.by_evidence(request, &uses)?;
         let Some((kind, skill)) = distinct.first().copied() else { return Ok(None) };
         let what = match kind {
             KeyKind::Id | KeyKind::Name => "name",
@@ -95,6 +80,26 @@ impl Look {
         }
         let candidates = distinct[1..].iter().map(|(_, other)| *other).take(CANDIDATES_MAX).collect();
         Ok(Some(MatchAnswer { skill: Some(skill), confidence: 1.0, reason, exact_command: None, candidates }))
+    }
+
+    /// The owners of equally long phrases, the likeliest first: the more deliberate ones (an id or name, then an alias,
+    /// then an example), among them those that the rest of the request speaks for.
+    fn by_evidence(&self, request: &str, uses: &[Named]) -> Result<Vec<(KeyKind, SkillRef<'_>)>> {
+        let ranked = match uses {
+            [] | [_] => Vec::new(),
+            _ => self.rank(request, &Filter::default(), SEARCH_LIMIT_MAX)?.hits,
+        };
+        let mut owners = Vec::with_capacity(uses.len());
+        for named in uses {
+            let hit =
+                |(layer, ordinal, _): &(usize, u32, u32)| (*layer, *ordinal) == (named.layer, named.ordinal);
+            let place = ranked.iter().position(hit).unwrap_or(ranked.len());
+            owners.push((named.kind, place, self.at(named.layer, named.ordinal)?));
+        }
+        owners.sort_by_key(|(kind, place, skill)| {
+            (!skill.status().is_active(), *kind, *place, skill.layer(), skill.id())
+        });
+        Ok(owners.into_iter().map(|(kind, _, skill)| (kind, skill)).collect())
     }
 
     /// The best search hit, if it is confident and clearly ahead.

@@ -89,8 +89,10 @@ impl OpenSegment {
             return Err(StorageError::damaged(segment.name(), "the groups do not cover the documents").into());
         }
         segment.names()?;
-        segment.facets()?;
-        segment.text()?;
+        let counted = [segment.facets()?.docs(), segment.text()?.docs() as usize];
+        if counted != [docs as usize; 2] {
+            return Err(StorageError::damaged(segment.name(), "an index does not cover the documents").into());
+        }
         Ok(segment)
     }
 
@@ -206,7 +208,8 @@ impl OpenLayer {
                 }
                 continue;
             }
-            let compiled = flow::compile(&self.entry(ordinal)?.skill, registry);
+            let record = self.record(ordinal)?;
+            let compiled = flow::compile(&record.to_skill(self.body(ordinal, record)?)?, registry);
             if !compiled.unavailable.is_empty() {
                 self.available.clear(ordinal);
             }
@@ -280,6 +283,11 @@ impl OpenLayer {
     /// What the tool registry of today says about a skill, where it differs from the record.
     pub(crate) fn compiled_now(&self, ordinal: u32) -> Option<&Compiled> {
         self.overrides.get(&ordinal)
+    }
+
+    /// Every skill for which the registry of today was asked again.
+    pub(crate) fn compiled_anew(&self) -> impl Iterator<Item = (u32, &Compiled)> {
+        self.overrides.iter().map(|(ordinal, compiled)| (*ordinal, compiled))
     }
 
     /// The status flags of an ordinal.

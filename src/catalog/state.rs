@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::catalog::open::OpenLayer;
 use crate::entitlement::{Statement, Statements};
-use crate::error::Result;
+use crate::error::{Result, StorageError};
 use crate::index::hash::hash128;
 use crate::model::Layer;
 use crate::snapshot::Loaded;
@@ -24,6 +24,9 @@ pub(crate) struct Kept {
     pub(crate) suspended: bool,
 }
 
+/// Places of ids that stand in several layers.
+pub(crate) type SharedIds = Vec<Vec<(usize, u32)>>;
+
 /// Everything that a query needs, immutable.
 #[derive(Debug)]
 pub(crate) struct State {
@@ -36,7 +39,7 @@ pub(crate) struct State {
     /// Open layers in precedence order.
     pub(crate) layers: Vec<Arc<OpenLayer>>,
     /// Ids that stand in several layers: (index in `layers`, ordinal) in precedence order.
-    pub(crate) shared_ids: Vec<Vec<(usize, u32)>>,
+    pub(crate) shared_ids: Arc<SharedIds>,
     /// Nothing synced may be shown: a revocation could not be written, or may have been lost.
     pub(crate) suspended: bool,
     /// A first touch found damage: the next query opens a new state.
@@ -48,8 +51,8 @@ impl State {
     ///
     /// # Errors
     /// An id index contradicts itself.
-    pub(crate) fn new(loaded: Loaded, layers: Vec<Arc<OpenLayer>>) -> Result<Self> {
-        let kept = kept(&loaded);
+    pub(crate) fn new(loaded: Loaded, layers: Vec<Arc<OpenLayer>>, former: Option<&Self>) -> Result<Self> {
+        let kept = kept(&loaded)?;
         let mut statements = kept.statements;
         let mut unknown = false;
         for found in &loaded.statements {
@@ -60,7 +63,14 @@ impl State {
             }
         }
         let suspended = kept.suspended || loaded.deny_all || loaded.ring_damage.is_some() || unknown;
-        let shared_ids = shared_ids(&layers)?;
+        let same = former.filter(|former| {
+            former.layers.len() == layers.len()
+                && former.layers.iter().zip(&layers).all(|(a, b)| Arc::ptr_eq(a, b))
+        });
+        let shared_ids = match same {
+            Some(former) => Arc::clone(&former.shared_ids),
+            None => Arc::new(shared_ids(&layers)?),
+        };
         Ok(Self {
             epoch: loaded.epoch,
             loaded,
@@ -102,13 +112,20 @@ impl State {
     }
 }
 
-/// What the manifest keeps for the catalog; a form that cannot be read counts as nothing said.
-pub(crate) fn kept(loaded: &Loaded) -> Kept {
-    serde_json::from_value(loaded.manifest.state.clone()).unwrap_or_default()
+/// What the manifest keeps for the catalog.
+///
+/// # Errors
+/// It is of a form that this version does not know: it may mask something, so that nothing is served.
+pub(crate) fn kept(loaded: &Loaded) -> Result<Kept> {
+    if loaded.manifest.state.is_null() {
+        return Ok(Kept::default());
+    }
+    serde_json::from_value(loaded.manifest.state.clone())
+        .map_err(|error| StorageError::UnknownState { detail: error.to_string() }.into())
 }
 
 /// Every id of a smaller layer that a larger one holds too. Cost: one look-up a skill of all layers but the largest.
-fn shared_ids(layers: &[Arc<OpenLayer>]) -> Result<Vec<Vec<(usize, u32)>>> {
+fn shared_ids(layers: &[Arc<OpenLayer>]) -> Result<SharedIds> {
     let mut shared: std::collections::BTreeMap<u128, Vec<(usize, u32)>> = std::collections::BTreeMap::new();
     let Some(largest) = (0..layers.len()).max_by_key(|index| layers[*index].live.count()) else {
         return Ok(Vec::new());

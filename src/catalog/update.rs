@@ -121,44 +121,78 @@ impl Catalog {
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] if the text cannot be an id or a subscription; [`StorageError::Locked`];
-    /// [`StorageError::RingFull`], after which every synced skill is hidden.
-    pub fn state(&self, statement: LocalStatement) -> Result<()> {
+    /// [`StorageError::RingFull`], after which every synced skill is hidden until [`Catalog::resume`].
+    pub fn declare(&self, statement: LocalStatement) -> Result<()> {
         statement.check().map_err(|problem| Error::InvalidArguments { problems: vec![problem] })?;
         let state = self.current()?;
         let statement = Statement::Local(statement);
         if !state.statements.clone().apply(&statement) {
             return Ok(self.inner.dir.announce()?);
         }
-        if state.loaded.ring_used >= RING_FOLD_AT
-            && let Err(error) = self.fold()
-        {
-            // There is still room for many statements.
-            tracing::warn!(%error, "the revocation ring cannot be folded");
+        // A slot is free when both manifests, the current one and the one before, contain its statement: the second fold
+        // is left to the next statement as long as there is room.
+        let folds =
+            [RING_FOLD_AT, RING_FOLD_TWICE_AT].into_iter().filter(|full| state.loaded.ring_used >= *full);
+        for _ in folds {
+            if let Err(error) = self.fold() {
+                // There is still room for many statements, or what cannot be written says so.
+                tracing::warn!(%error, "the revocation ring cannot be folded");
+                break;
+            }
         }
         let (kind, payload) = statement.encode();
-        self.inner.dir.append_statement(kind, &payload)?;
-        if state.loaded.deny_all {
-            // The disk takes statements again: what had to be refused is repeated by whoever was refused.
-            self.fold()?;
-            self.inner.dir.set_deny_all(false)?;
+        if statement.masks() {
+            self.inner.dir.append_statement(kind, &payload)?;
+        } else {
+            self.inner.dir.append_grant(kind, &payload)?;
         }
         Ok(())
+    }
+
+    /// Shows the synced layer again after it was suspended because a revocation could not be written or may have been
+    /// lost with a damaged ring. For the operator: repeat the statements that were refused, or sync, before this.
+    ///
+    /// # Errors
+    /// The disk cannot be written.
+    pub fn resume(&self) -> Result<()> {
+        self.fold()?;
+        self.commit(&mut |loaded| {
+            let mut manifest = folded(loaded)?;
+            let mut state = kept(loaded)?;
+            state.suspended = false;
+            set_kept(&mut manifest, loaded, state)?;
+            Ok(manifest)
+        })?;
+        Ok(self.inner.dir.set_deny_all(false)?)
     }
 
     /// Moves the statements of the ring into the manifest.
     pub(crate) fn fold(&self) -> Result<()> {
         let mut broken = false;
-        self.inner.dir.commit_then(
-            &mut |loaded| {
-                broken = loaded.ring_damage.is_some();
-                Ok(Edit::Install(Box::new(folded(loaded)?)))
-            },
-            &mut |loaded| self.install(loaded),
-        )?;
+        self.commit(&mut |loaded| {
+            broken = loaded.ring_damage.is_some();
+            folded(loaded)
+        })?;
         if broken {
+            // Only now: the manifest says what follows from the damage.
             self.inner.dir.repair_ring()?;
         }
         Ok(())
+    }
+
+    /// Commits a change that needs no new files.
+    pub(crate) fn commit(&self, edit: &mut dyn FnMut(&Loaded) -> Result<Manifest>) -> Result<()> {
+        let outcome = self
+            .inner
+            .dir
+            .commit_then(&mut |loaded| Ok(Edit::Install(Box::new(edit(loaded)?))), &mut |loaded| {
+                self.install(loaded)
+            })?;
+        match outcome {
+            Outcome::Installed(_) | Outcome::Unchanged(_) => Ok(()),
+            // Nothing new is reached, so that nothing can be gone; if it is, nothing was published.
+            Outcome::Rebase => Err(StorageError::Contended { layer: "whole", attempts: 1 }.into()),
+        }
     }
 
     /// Publishes the previous generation of a layer again, under a new number. Sync is held until it is resumed, and
@@ -169,26 +203,23 @@ impl Catalog {
     pub fn rollback(&self, layer: Layer) -> Result<Committed> {
         refuse_bundled(layer)?;
         let mut committed = Committed { generation: 0, changed: false };
-        self.inner.dir.commit_then(
-            &mut |loaded| {
-                let mut manifest = folded(loaded)?;
-                let known = manifest.layers.entry(layer.name().to_owned()).or_default();
-                if known.history.is_empty() {
-                    return Err(StorageError::NoEarlierGeneration { layer: layer.name() }.into());
-                }
-                let mut next = known.history.remove(0);
-                next.generation = known.current.generation.max(loaded.manifest.generation_floor) + 1;
-                committed = Committed { generation: next.generation, changed: true };
-                known.advance(next, self.inner.options.keep_generations as usize);
-                if layer == Layer::Synced {
-                    let mut state = kept(loaded);
-                    state.sync_held = true;
-                    set_kept(&mut manifest, loaded, state)?;
-                }
-                Ok(Edit::Install(Box::new(manifest)))
-            },
-            &mut |loaded| self.install(loaded),
-        )?;
+        self.commit(&mut |loaded| {
+            let mut manifest = folded(loaded)?;
+            let known = manifest.layers.entry(layer.name().to_owned()).or_default();
+            if known.history.is_empty() {
+                return Err(StorageError::NoEarlierGeneration { layer: layer.name() }.into());
+            }
+            let mut next = known.history.remove(0);
+            next.generation = known.current.generation.max(loaded.manifest.generation_floor) + 1;
+            committed = Committed { generation: next.generation, changed: true };
+            known.advance(next, self.inner.options.keep_generations as usize);
+            if layer == Layer::Synced {
+                let mut state = kept(loaded)?;
+                state.sync_held = true;
+                set_kept(&mut manifest, loaded, state)?;
+            }
+            Ok(manifest)
+        })?;
         Ok(committed)
     }
 
@@ -202,13 +233,16 @@ impl Catalog {
     }
 }
 
-/// Records of the ring in use from which on it is folded before the next statement: half of it.
-const RING_FOLD_AT: usize = 512;
+/// Records of the ring in use from which on it is folded before the next statement: a third of it, since a slot is free
+/// only after two manifests contain its statement.
+const RING_FOLD_AT: usize = 341;
+/// Records of the ring in use from which on it is folded twice: folding failed for long, on a full disk.
+const RING_FOLD_TWICE_AT: usize = 768;
 
 /// A copy of the manifest that contains every statement of the ring.
 pub(crate) fn folded(loaded: &Loaded) -> Result<Manifest> {
     let mut manifest = (*loaded.manifest).clone();
-    set_kept(&mut manifest, loaded, kept(loaded))?;
+    set_kept(&mut manifest, loaded, kept(loaded)?)?;
     Ok(manifest)
 }
 

@@ -108,7 +108,7 @@ fn mask_derived(state: &State, all: &mut [Bits], rights: &Rights<'_>) -> Result<
         let mut exists = false;
         for (layer, bits) in state.layers.iter().zip(all) {
             if let Some(ordinal) = ordinal_of(layer, id)? {
-                exists |= layer.layer == Layer::Synced;
+                exists |= matches!(layer.layer, Layer::Synced | Layer::Learned);
                 if bits.test(ordinal) {
                     return Ok(true);
                 }
@@ -117,15 +117,25 @@ fn mask_derived(state: &State, all: &mut [Bits], rights: &Rights<'_>) -> Result<
         Ok(!exists && !is_masked(state, rights, id)?)
     };
     for (index, layer) in state.layers.iter().enumerate().filter(|(_, open)| open.layer == Layer::Learned) {
-        let candidates: Vec<u32> = all[index].iter().collect();
-        for ordinal in candidates {
-            if layer.status(ordinal)? & status::DERIVED == 0 {
-                continue;
-            }
-            for id in layer.record(ordinal)?.derived_from.iter() {
-                if !sees(all, id)? {
-                    all[index].clear(ordinal);
+        // Repeated until nothing changes: a skill may be made from one that is masked only now.
+        loop {
+            let mut gone = Vec::new();
+            for ordinal in all[index].iter() {
+                if layer.status(ordinal)? & status::DERIVED == 0 {
+                    continue;
                 }
+                for id in layer.record(ordinal)?.derived_from.iter() {
+                    if !sees(all, id)? {
+                        gone.push(ordinal);
+                        break;
+                    }
+                }
+            }
+            if gone.is_empty() {
+                break;
+            }
+            for ordinal in gone {
+                all[index].clear(ordinal);
             }
         }
     }
@@ -134,7 +144,7 @@ fn mask_derived(state: &State, all: &mut [Bits], rights: &Rights<'_>) -> Result<
 
 /// Among the visible copies of an id the first layer wins; a copy that cannot be used never hides one that can.
 fn clear_losers(state: &State, all: &mut [Bits]) {
-    for places in &state.shared_ids {
+    for places in state.shared_ids.iter() {
         let visible: Vec<(usize, u32)> =
             places.iter().copied().filter(|(layer, ordinal)| all[*layer].test(*ordinal)).collect();
         let usable =

@@ -71,6 +71,14 @@ const UNHIDE: u8 = 4;
 const REMOVED: u8 = 5;
 
 impl Statement {
+    /// Whether the statement takes something away.
+    pub(crate) fn masks(&self) -> bool {
+        match self {
+            Self::Local(LocalStatement::Revoke(_) | LocalStatement::Hide(_)) | Self::Removed { .. } => true,
+            Self::Local(LocalStatement::Grant(_) | LocalStatement::Unhide(_)) => false,
+        }
+    }
+
     /// Kind byte and payload for the ring.
     pub(crate) fn encode(&self) -> (u8, Vec<u8>) {
         match self {

@@ -66,7 +66,7 @@ pub enum StorageError {
     },
     /// The revocation ring is full and cannot be folded into the manifest.
     #[error(
-        "the revocation ring is full and CURRENT cannot be written: {detail}; every synced skill is hidden until there is room on the disk"
+        "the revocation ring is full and CURRENT cannot be written: {detail}; every synced skill is hidden; make room, repeat the statement, then run `repertoire entitlements resume`"
     )]
     RingFull {
         /// Why folding failed.
@@ -90,6 +90,12 @@ pub enum StorageError {
         got: u64,
         /// The limit.
         limit: u64,
+    },
+    /// The manifest holds statements of a form that this version does not know.
+    #[error("CURRENT holds statements that this version does not know ({detail}); use a newer repertoire")]
+    UnknownState {
+        /// What could not be read.
+        detail: String,
     },
     /// There is no earlier generation to go back to.
     #[error("the {layer} layer has no earlier generation to roll back to")]

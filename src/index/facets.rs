@@ -115,7 +115,6 @@ impl<'a> Facets<'a> {
     }
 
     /// How many documents there are.
-    #[cfg(test)]
     pub(crate) const fn docs(&self) -> usize {
         self.columns[0].len()
     }

@@ -58,21 +58,29 @@ pub(super) fn tidy_number(number: &Number) -> Option<Number> {
             return Some(number.clone());
         }
         let double = whole as f64;
-        // 2^64 as a double would saturate back to u64::MAX, hence the second comparison in a wider type.
-        return (double as u128 == u128::from(whole)).then(|| Number::from_f64(double)).flatten();
+        // 2^64 as a double would saturate back to u64::MAX, hence the comparison in a wider type.
+        let held = double as u128 == u128::from(whole) || is_shortest_form(double, number);
+        return held.then(|| Number::from_f64(double)).flatten();
     }
     if let Some(whole) = number.as_i64() {
         if whole.unsigned_abs() <= SAFE_INTEGER_MAX {
             return Some(number.clone());
         }
         let double = whole as f64;
-        return (double as i128 == i128::from(whole)).then(|| Number::from_f64(double)).flatten();
+        let held = double as i128 == i128::from(whole) || is_shortest_form(double, number);
+        return held.then(|| Number::from_f64(double)).flatten();
     }
     let double = number.as_f64().filter(|double| double.is_finite())?;
     if double.fract() == 0.0 && double.abs() <= SAFE_INTEGER_MAX as f64 {
         return Some(Number::from(double as i64));
     }
     Some(number.clone())
+}
+
+/// Whether the digits are those that RFC 8785 writes for the double: the shortest that name it, filled up with zeros
+/// (60789291167888110 for a double of 60789291167888112).
+fn is_shortest_form(double: f64, written: &Number) -> bool {
+    format!("{double}") == written.to_string()
 }
 
 /// Checks that a value is at most `depth` containers deep and that doubles hold all its numbers.
@@ -112,6 +120,9 @@ mod tests {
             (json!(9_007_199_254_740_992_u64), Some(json!(9_007_199_254_740_992.0_f64))),
             (json!(9_007_199_254_740_993_u64), None),
             (json!(-9_007_199_254_740_993_i64), None),
+            (json!(60_789_291_167_888_110_u64), Some(json!(60_789_291_167_888_112.0_f64))),
+            (json!(-60_789_291_167_888_110_i64), Some(json!(-60_789_291_167_888_112.0_f64))),
+            (json!(60_789_291_167_888_111_u64), None),
             (json!(u64::MAX), None),
             (json!(i64::MIN), Some(json!(-9_223_372_036_854_775_808.0_f64))),
             (json!(1e300), Some(json!(1e300))),

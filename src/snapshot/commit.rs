@@ -91,7 +91,7 @@ impl DataDir {
         next.retired = retire(&base.manifest, &next, self.inner.storage.now_ms());
         next.read_only = false;
         check_succession(&base, &next)?;
-        if !self.has_files(&next)? {
+        if !self.has_new_files(&base.manifest, &next)? {
             return Ok(Outcome::Rebase);
         }
         let bytes = next.encode()?;
@@ -142,14 +142,25 @@ impl DataDir {
 
     /// Makes a statement durable in the ring and announces it; its number. Waits at most a second for the lock.
     ///
-    /// If it cannot be written, the synced layer is suspended in every process (`deny_all`) and the error says why.
+    /// If it cannot be written, the synced layer is suspended in every process (`deny_all`) and
+    /// the error says why.
     pub(crate) fn append_statement(&self, kind: u8, payload: &[u8]) -> Result<u64, StorageError> {
+        self.append(kind, payload, true)
+    }
+
+    /// As [`Self::append_statement`] for a statement that masks nothing: if it cannot be written, nothing changes.
+    pub(crate) fn append_grant(&self, kind: u8, payload: &[u8]) -> Result<u64, StorageError> {
+        self.append(kind, payload, false)
+    }
+
+    fn append(&self, kind: u8, payload: &[u8], masks: bool) -> Result<u64, StorageError> {
         self.check_writable()?;
         let _lock = self.lock(REVOKE_LOCK_WAIT_MS)?;
         self.ring_bell()?;
         let appended = self.append_locked(kind, payload);
         let denied = match &appended {
             Err(StorageError::TooLarge { .. } | StorageError::TooNew { .. }) | Ok(_) => Ok(()),
+            Err(_) if !masks => Ok(()),
             Err(_) => self.with_bell(|bell| bell.deny_all(true)),
         };
         self.ring_bell()?;
@@ -250,9 +261,11 @@ impl DataDir {
         done
     }
 
-    /// Whether every file of a manifest is there with its length.
-    fn has_files(&self, manifest: &Manifest) -> Result<bool, StorageError> {
-        for file in manifest.files() {
+    /// Whether every file that a manifest reaches and its predecessor did not is there with its length. A file that was
+    /// reached before and is missing now is damage, which is healed elsewhere and must not block other changes.
+    fn has_new_files(&self, base: &Manifest, next: &Manifest) -> Result<bool, StorageError> {
+        let known = base.reachable();
+        for file in next.files().filter(|file| !known.contains(file.name.as_str())) {
             match self.inner.storage.stat(&file.name) {
                 Ok(found) if found.len == file.length => {}
                 Ok(_) => return Ok(false),

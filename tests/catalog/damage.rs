@@ -57,7 +57,7 @@ fn a_damaged_synced_layer_goes_back_to_its_previous_generation() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
     let catalog = open(&data);
-    catalog.state(repertoire::LocalStatement::Grant("s".into())).unwrap();
+    catalog.declare(repertoire::LocalStatement::Grant("s".into())).unwrap();
     put(&catalog, Layer::Synced, &[with(knowledge("one", "First."), &["s"])]);
     let old = segments(&data, "synced-");
     put(&catalog, Layer::Synced, &[with(knowledge("two", "Second."), &["s"])]);
@@ -71,6 +71,32 @@ fn a_damaged_synced_layer_goes_back_to_its_previous_generation() {
         segments(&data, "synced-").iter().any(|path| path.extension().unwrap() == "bad"),
         "kept for a look"
     );
+}
+
+#[test]
+fn damage_in_a_hidden_record_is_healed_and_stops_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    put(
+        &open(&data),
+        Layer::Local,
+        &[knowledge("camera", "Take a picture."), knowledge("maps", "Find a place.")],
+    );
+    damage(&data, b"Take a picture.");
+    let catalog = open(&data);
+    catalog.declare(repertoire::LocalStatement::Hide("camera".into())).unwrap();
+    assert_eq!(ids(&catalog), ["maps"]);
+    assert!(catalog.verify(None).unwrap().iter().all(|file| file.ok));
+}
+
+/// Flips a bit in the first copy of a text: the one in a record, which stands before the bodies.
+fn damage(data: &Path, needle: &[u8]) {
+    let holds = |path: &PathBuf| fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle);
+    let path = segments(data, "local-").into_iter().find(holds).unwrap();
+    overwrite(&path, |bytes| {
+        let at = bytes.windows(needle.len()).position(|window| window == needle).unwrap();
+        bytes[at] ^= 0x20;
+    });
 }
 
 #[test]

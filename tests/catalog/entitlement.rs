@@ -12,10 +12,10 @@ fn a_synced_skill_shows_only_while_one_of_its_subscriptions_is_active() {
     let both = with(knowledge("both", "Of two."), &["a", "b"]);
     put(&writer, Layer::Synced, &[both, with(knowledge("only-b", "Of one."), &["b"])]);
     assert!(ids(&reader).is_empty());
-    writer.state(LocalStatement::Grant("b".into())).unwrap();
+    writer.declare(LocalStatement::Grant("b".into())).unwrap();
     assert_eq!(ids(&reader), ["both", "only-b"]);
-    writer.state(LocalStatement::Grant("a".into())).unwrap();
-    writer.state(LocalStatement::Revoke("b".into())).unwrap();
+    writer.declare(LocalStatement::Grant("a".into())).unwrap();
+    writer.declare(LocalStatement::Revoke("b".into())).unwrap();
     assert_eq!(ids(&reader), ["both"]);
     let narrowed = Narrowing { subscriptions: Some(BTreeSet::from(["b".to_owned()])), layers: None };
     assert!(ids_of(&reader, narrowed).is_empty(), "a caller with only b sees nothing");
@@ -27,14 +27,14 @@ fn a_hidden_id_is_gone_from_every_query_of_every_handle_at_once() {
     let (writer, reader) = (open(dir.path()), open(dir.path()));
     put(&writer, Layer::Local, &[knowledge("camera", "Take a picture."), knowledge("maps", "Find a place.")]);
     assert!(sees(&reader, "camera"));
-    writer.state(LocalStatement::Hide("camera".into())).unwrap();
+    writer.declare(LocalStatement::Hide("camera".into())).unwrap();
     assert!(!sees(&reader, "camera") && !sees(&writer, "camera"));
     assert_eq!(ids(&reader), ["maps"]);
     // The mask outlives the skill, a new generation, and a restart.
     put(&writer, Layer::Local, &[knowledge("camera", "Again.")]);
     drop(writer);
     assert!(!sees(&open(dir.path()), "camera"));
-    reader.state(LocalStatement::Unhide("camera".into())).unwrap();
+    reader.declare(LocalStatement::Unhide("camera".into())).unwrap();
     assert!(sees(&reader, "camera"));
 }
 
@@ -46,7 +46,7 @@ fn a_pin_keeps_its_entitlements_and_says_that_it_is_old() {
     let mut view = catalog.view(Narrowing::default());
     let snapshot = view.snapshot().unwrap();
     let pin = view.pin().unwrap();
-    catalog.state(LocalStatement::Hide("camera".into())).unwrap();
+    catalog.declare(LocalStatement::Hide("camera".into())).unwrap();
     assert!(!pin.is_current());
     assert_eq!(list(&pin), ["camera"]);
     assert_eq!(list(&snapshot), ["camera"]);
@@ -58,9 +58,9 @@ fn a_thousand_statements_fill_no_ring_and_all_stand() {
     let dir = tempfile::tempdir().unwrap();
     let catalog = open(dir.path());
     for n in 0..1_200 {
-        catalog.state(LocalStatement::Hide(format!("skill-{n}"))).unwrap();
+        catalog.declare(LocalStatement::Hide(format!("skill-{n}"))).unwrap();
     }
-    catalog.state(LocalStatement::Hide("skill-7".into())).unwrap();
+    catalog.declare(LocalStatement::Hide("skill-7".into())).unwrap();
     assert_eq!(open(dir.path()).entitlements().unwrap().hidden.len(), 1_200);
 }
 
@@ -73,9 +73,9 @@ fn a_derived_skill_is_masked_with_what_it_was_made_from() {
     learned.skill.derived_from = vec!["origin".into()];
     put(&catalog, Layer::Learned, &[learned]);
     assert!(ids(&catalog).is_empty(), "the origin is not granted");
-    catalog.state(LocalStatement::Grant("s".into())).unwrap();
+    catalog.declare(LocalStatement::Grant("s".into())).unwrap();
     assert_eq!(ids(&catalog), ["learned-1", "origin"]);
-    catalog.state(LocalStatement::Hide("origin".into())).unwrap();
+    catalog.declare(LocalStatement::Hide("origin".into())).unwrap();
     assert!(ids(&catalog).is_empty());
 }
 
@@ -83,6 +83,22 @@ fn a_derived_skill_is_masked_with_what_it_was_made_from() {
 fn an_id_that_can_be_none_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let catalog = open(dir.path());
-    assert!(catalog.state(LocalStatement::Hide(String::new())).is_err());
-    assert!(catalog.state(LocalStatement::Revoke("x".repeat(129))).is_err());
+    assert!(catalog.declare(LocalStatement::Hide(String::new())).is_err());
+    assert!(catalog.declare(LocalStatement::Revoke("x".repeat(129))).is_err());
+}
+
+#[test]
+fn a_chain_of_derived_skills_is_masked_to_its_end_in_any_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalog = open(dir.path());
+    let derived = |id: &str, from: &str| {
+        let mut entry = knowledge(id, "Made from another.");
+        entry.skill.derived_from = vec![from.into()];
+        entry
+    };
+    put(&catalog, Layer::Local, &[knowledge("root", "The first.")]);
+    put(&catalog, Layer::Learned, &[derived("a", "b"), derived("b", "c"), derived("c", "root")]);
+    assert_eq!(ids(&catalog), ["a", "b", "c", "root"]);
+    catalog.declare(LocalStatement::Hide("root".into())).unwrap();
+    assert!(ids(&catalog).is_empty());
 }

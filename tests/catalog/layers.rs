@@ -66,7 +66,7 @@ fn the_first_visible_copy_wins_and_an_unusable_one_hides_nothing() {
         pin.get("x").unwrap().map(|skill| skill.layer())
     };
     assert_eq!(layer_of(&catalog), Some(Layer::Local), "the synced copy is not granted");
-    catalog.state(repertoire::LocalStatement::Grant("s".into())).unwrap();
+    catalog.declare(repertoire::LocalStatement::Grant("s".into())).unwrap();
     assert_eq!(layer_of(&catalog), Some(Layer::Synced));
     assert_eq!(ids(&catalog), ["x"], "an id is listed once");
     put(&catalog, Layer::Synced, &[with(flow("x", "no_such_tool"), &["s"])]);
@@ -190,4 +190,56 @@ fn a_second_handle_follows_and_a_wait_tells_what_changed() {
     let change = reader.wait(token, std::time::Duration::from_secs(5)).unwrap().expect("a change");
     assert_eq!((change.layers, change.entitlements), (vec![Layer::Local], false));
     assert_eq!(ids(&reader), ["one"]);
+}
+
+#[test]
+fn a_flow_that_the_tools_of_today_allow_is_available_and_resolves_without_a_new_import() {
+    let dir = tempfile::tempdir().unwrap();
+    put(&open(dir.path()), Layer::Local, &[flow("robot", "wave_arm")]);
+    assert!(ids(&open(dir.path())).is_empty());
+    let file = r#"[{"name": "wave_arm", "summary": "Wave.", "parameters": {"type": "object", "properties": {}},
+        "effect": "mutate", "risk": "high"}]"#;
+    let registry = repertoire::ToolRegistry::builtin().with_json(file).expect("a sound registry");
+    let options = repertoire::Options {
+        registry,
+        bundled: repertoire::catalog::BundledMode::Never,
+        ..Default::default()
+    };
+    let catalog = Catalog::open_with(dir.path(), options).unwrap();
+    let mut view = catalog.view(Narrowing::default());
+    let pin = view.pin().unwrap();
+    assert_eq!(pin.resolve("robot", &Map::new()).unwrap()[0].tool, "wave_arm");
+    let high = Filter { risk: Some(repertoire::Risk::High), ..Filter::default() };
+    assert_eq!(pin.list(&high, 10, None).unwrap().total, 1);
+    let other = Filter { kind: Some(repertoire::Kind::Knowledge), ..high };
+    assert_eq!(pin.list(&other, 10, None).unwrap().total, 0);
+}
+
+#[test]
+fn a_wait_without_an_end_does_not_panic() {
+    let dir = tempfile::tempdir().unwrap();
+    let (writer, reader) = (open(dir.path()), open(dir.path()));
+    let token = reader.token().unwrap();
+    let waiting = std::thread::spawn(move || reader.wait(token, std::time::Duration::MAX).unwrap());
+    put(&writer, Layer::Local, &[knowledge("one", "First.")]);
+    assert!(waiting.join().unwrap().is_some());
+}
+
+#[test]
+fn a_name_that_many_skills_share_is_looked_up_and_matched_quickly() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalog = open(dir.path());
+    let entries: Vec<_> = (0..3_000)
+        .map(|n| {
+            let mut entry = knowledge(&format!("skill-{n:04}"), "One of many.");
+            entry.skill.name = "Untitled".into();
+            entry
+        })
+        .collect();
+    put(&catalog, Layer::Local, &entries);
+    let mut view = catalog.view(Narrowing::default());
+    let pin = view.pin().unwrap();
+    assert_eq!(pin.lookup("untitled").unwrap().len(), repertoire::limits::NAMED_MAX);
+    assert_eq!(pin.match_request("open the untitled one").unwrap().skill.map(|s| s.id()), Some("skill-0000"));
+    assert_eq!(pin.prefix("untit", 5).unwrap().len(), 5);
 }

@@ -44,10 +44,10 @@ async fn what_is_hidden_while_the_server_runs_is_gone_at_the_next_call() {
     let (_folder, catalog) = filled();
     let mut wire = Wire::initialized(&catalog, "2025-11-25").await;
     wire.call("get_skill", json!({"id": "android/wifi"})).await;
-    catalog.state(LocalStatement::Hide("android/wifi".to_owned())).expect("hides");
+    catalog.declare(LocalStatement::Hide("android/wifi".to_owned())).expect("hides");
     let error = wire.fails("get_skill", json!({"id": "android/wifi"})).await;
     assert_eq!(error["error"], "skill_not_found");
-    catalog.state(LocalStatement::Unhide("android/wifi".to_owned())).expect("unhides");
+    catalog.declare(LocalStatement::Unhide("android/wifi".to_owned())).expect("unhides");
     let found = wire.call("get_skill", json!({"id": "android/wifi"})).await;
     assert_eq!(found["structuredContent"]["skill"]["id"], "android/wifi");
 }
@@ -227,7 +227,7 @@ async fn no_answer_carries_a_subscription_a_path_or_an_inner_detail() {
     );
     entry.subscriptions = vec!["sub-canary".to_owned()];
     catalog.update(Layer::Synced, &mut |_| Ok(Some(vec![entry.clone()]))).expect("commits");
-    catalog.state(LocalStatement::Grant("sub-canary".to_owned())).expect("grants");
+    catalog.declare(LocalStatement::Grant("sub-canary".to_owned())).expect("grants");
     let mut wire = Wire::initialized(&catalog, "2024-11-05").await;
     let path = folder.path().to_string_lossy().into_owned();
     for (tool, arguments) in [

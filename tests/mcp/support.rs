@@ -63,7 +63,7 @@ pub(crate) fn filled() -> (TempDir, Catalog) {
         .map(|skill| Entry::new(Skill::from_json(skill).expect("a valid skill").skill))
         .collect();
     catalog.update(Layer::Local, &mut |_| Ok(Some(entries.clone()))).expect("commits");
-    catalog.state(LocalStatement::Hide("hidden/canary".to_owned())).expect("hides");
+    catalog.declare(LocalStatement::Hide("hidden/canary".to_owned())).expect("hides");
     (folder, catalog)
 }
 

@@ -44,13 +44,15 @@ enum Action {
         /// Id of the skill
         id: String,
     },
+    /// Show synced skills again after a statement could not be written; repeat what was refused before
+    Resume,
 }
 
 impl Action {
     /// The statement that this makes, and how to say that it is made.
     fn statement(&self) -> Option<(LocalStatement, String)> {
         Some(match self {
-            Self::Show => return None,
+            Self::Show | Self::Resume => return None,
             Self::Grant { subscription } => {
                 (LocalStatement::Grant(subscription.clone()), format!("granted {subscription}"))
             }
@@ -69,7 +71,10 @@ impl Entitlements {
         let catalog = context.catalog()?;
         let said = self.action.statement();
         if let Some((statement, _)) = &said {
-            catalog.state(statement.clone())?;
+            catalog.declare(statement.clone())?;
+        }
+        if matches!(self.action, Action::Resume) {
+            catalog.resume()?;
         }
         let report = catalog.entitlements()?;
         context.output.answer(&report, |out| match &said {

@@ -67,7 +67,6 @@ impl<'a> TextIndex<'a> {
     }
 
     /// Number of documents.
-    #[cfg(test)]
     #[must_use]
     pub(crate) fn docs(&self) -> u32 {
         self.docs

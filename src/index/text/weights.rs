@@ -1,4 +1,4 @@
-//! The constants of the ranking, each chosen by measurement: see `docs/decisions/0010-ranking.md`.
+//! The constants of the ranking, each chosen by measurement: see `docs/decisions/0005-ranking.md`.
 //!
 //! All arithmetic of a search is on integers, so that every platform, the index and the naive reference of the tests
 //! give the same numbers.

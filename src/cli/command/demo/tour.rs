@@ -109,7 +109,7 @@ fn hide(
 ) -> Result<(), Failure> {
     let hide = format!("entitlements hide {HIDDEN}");
     stage.step("Hide a skill: durable before this answers", &hide, || {
-        catalog.state(LocalStatement::Hide(HIDDEN.to_owned()))?;
+        catalog.declare(LocalStatement::Hide(HIDDEN.to_owned()))?;
         Ok(vec![format!("hidden {HIDDEN}")])
     })?;
     let get = format!("get {HIDDEN}");
