@@ -115,6 +115,8 @@ pub const REGISTRY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 pub const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 /// Largest file or text given to `resolve --params`.
 pub const PARAMS_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Largest file of labelled queries that `eval` reads.
+pub const LABELLED_QUERIES_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Longest line (one JSON-RPC message) that the MCP server reads on stdio; a longer one is skipped and refused.
 pub const MCP_LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Most MCP answers that wait for a client to read them; until it does, no further request is taken.

@@ -3,18 +3,19 @@
 use std::collections::HashSet;
 
 use crate::catalog::answer::{Filter, MatchAnswer};
-use crate::catalog::look::clip;
+use crate::catalog::look::{Named, clip};
 use crate::catalog::{Look, SkillRef, phrase};
 use crate::error::Result;
 use crate::index::names::KeyKind;
-use crate::limits::NAMED_MAX;
+use crate::limits::{NAMED_MAX, SEARCH_LIMIT_MAX};
 use crate::model::normalise;
 use crate::tools::exact_command;
 
 /// Others that an answer names.
 const CANDIDATES_MAX: usize = 3;
-/// Confidence below which a request is out of scope.
-const CONFIDENCE_MIN: f32 = 0.35;
+/// Confidence below which a request is out of scope: where the best hit becomes more often right than wrong
+/// (`docs/decisions/0007-match-threshold.md`).
+const CONFIDENCE_MIN: f32 = 0.25;
 /// How far the best hit must be ahead of the second, as a ratio of scores.
 const LEAD_MIN: f32 = 1.05;
 
@@ -22,8 +23,8 @@ impl Look {
     /// The skill that should handle a request, or none with the candidates that came close.
     ///
     /// In this order: blank is none; a whole request that is an exact device command needs no skill; the longest
-    /// alias, name or example that stands in the request on word boundaries; else the best search hit, if it is
-    /// confident and clearly ahead.
+    /// alias, name or example that stands in the request on word boundaries (where several skills own it, the one that
+    /// search puts first); else the best search hit, if it is confident and clearly ahead.
     ///
     /// # Errors
     /// Damage as in [`Look::get`].
@@ -40,14 +41,14 @@ impl Look {
                 ..MatchAnswer::none(&reason)
             });
         }
-        if let Some(answer) = self.match_phrase(&normal)? {
+        if let Some(answer) = self.match_phrase(request, &normal)? {
             return Ok(answer);
         }
         self.match_search(request)
     }
 
     /// The owner of the longest phrase.
-    fn match_phrase(&self, normal: &str) -> Result<Option<MatchAnswer<'_>>> {
+    fn match_phrase(&self, request: &str, normal: &str) -> Result<Option<MatchAnswer<'_>>> {
         let mut failed = None;
         let found = phrase::longest(normal, |phrase| {
             self.named(phrase).unwrap_or_else(|error| {
@@ -63,10 +64,7 @@ impl Look {
         uses.truncate(NAMED_MAX);
         let mut seen = HashSet::new();
         uses.retain(|named| named.kind != KeyKind::Tag && seen.insert((named.layer, named.ordinal)));
-        let owners = uses.iter().map(|named| Ok((named.kind, self.at(named.layer, named.ordinal)?)));
-        let mut distinct: Vec<(KeyKind, SkillRef<'_>)> = owners.collect::<Result<_>>()?;
-        // Of equally long phrases the more deliberate one wins: an id or name, then an alias, then an example.
-        distinct.sort_by_key(|(kind, skill)| (!skill.status().is_active(), *kind, skill.layer(), skill.id()));
+        let distinct = self.by_evidence(request, &uses)?;
         let Some((kind, skill)) = distinct.first().copied() else { return Ok(None) };
         let what = match kind {
             KeyKind::Id | KeyKind::Name => "name",
@@ -82,6 +80,26 @@ impl Look {
         }
         let candidates = distinct[1..].iter().map(|(_, other)| *other).take(CANDIDATES_MAX).collect();
         Ok(Some(MatchAnswer { skill: Some(skill), confidence: 1.0, reason, exact_command: None, candidates }))
+    }
+
+    /// The owners of equally long phrases, the likeliest first: the more deliberate ones (an id or name, then an alias,
+    /// then an example), among them those that the rest of the request speaks for.
+    fn by_evidence(&self, request: &str, uses: &[Named]) -> Result<Vec<(KeyKind, SkillRef<'_>)>> {
+        let ranked = match uses {
+            [] | [_] => Vec::new(),
+            _ => self.rank(request, &Filter::default(), SEARCH_LIMIT_MAX)?.hits,
+        };
+        let mut owners = Vec::with_capacity(uses.len());
+        for named in uses {
+            let hit =
+                |(layer, ordinal, _): &(usize, u32, u32)| (*layer, *ordinal) == (named.layer, named.ordinal);
+            let place = ranked.iter().position(hit).unwrap_or(ranked.len());
+            owners.push((named.kind, place, self.at(named.layer, named.ordinal)?));
+        }
+        owners.sort_by_key(|(kind, place, skill)| {
+            (!skill.status().is_active(), *kind, *place, skill.layer(), skill.id())
+        });
+        Ok(owners.into_iter().map(|(kind, _, skill)| (kind, skill)).collect())
     }
 
     /// The best search hit, if it is confident and clearly ahead.

@@ -6,7 +6,7 @@
 //!
 //! Inside: [`build`] turns entries into the files of a generation, [`open`] opens them, [`state`] joins the open
 //! layers with the statements that stand, [`visibility`] makes them into bits for one caller. [`update`] commits,
-//! [`heal`] mends, [`follow`] tells others.
+//! [`heal`] mends, [`follow`] tells others. [`mod@evaluate`] says how good the searches are.
 //!
 //! **Invariant:** no query path reads a record whose bit in the caller's visible set is not set.
 
@@ -15,6 +15,7 @@ mod bodies;
 mod build;
 mod bundled;
 mod check;
+mod evaluate;
 mod files;
 mod follow;
 mod handle;
@@ -37,6 +38,7 @@ mod view;
 mod visibility;
 
 pub use answer::{Filter, Hit, ListPage, MatchAnswer, SearchPage, Why};
+pub use evaluate::{Evaluation, LabelledQuery, OutOfScope, Quality, evaluate};
 pub use follow::Subscription;
 pub use handle::Catalog;
 pub use look::Look;

@@ -115,6 +115,8 @@ pub(crate) enum Command {
     Tools(command::tools::Tools),
     /// Show effective settings and where each came from
     Config(command::config::Config),
+    /// Measure the search on a labelled set
+    Eval(command::eval::Eval),
     /// Write a shell's completion script
     Completions(command::completions::Completions),
     /// Write the manual page

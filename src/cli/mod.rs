@@ -13,6 +13,7 @@ mod config;
 mod context;
 mod escape;
 mod exit;
+mod folder;
 mod logging;
 mod output;
 mod page;
@@ -83,5 +84,6 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
         Command::Compact(command) => command.run(&context),
         Command::Tools(command) => command.run(&context),
         Command::Config(command) => command.run(&context),
+        Command::Eval(command) => command.run(&context),
     }
 }

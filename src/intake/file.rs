@@ -1,7 +1,7 @@
 //! Opens and reads one found file, whatever it turns out to be.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::error::Problem;
@@ -11,7 +11,7 @@ use crate::import::{
 };
 use crate::intake::resources::{self, Budget};
 use crate::intake::walk::{Found, Shape, not_a_file, unreadable};
-use crate::limits::{SKILL_FILE_BYTES_MAX, SKILL_STREAM_BYTES_MAX};
+use crate::limits::{JSON_SKILL_BYTES_MAX, SKILL_FILE_BYTES_MAX, SKILL_STREAM_BYTES_MAX};
 use crate::tools::ToolRegistry;
 
 /// Reads a file into its report; `None` for a JSON file that is no skill after all.
@@ -117,6 +117,21 @@ fn maybe_workflow(found: &Found, registry: &ToolRegistry) -> Option<FileReport> 
         }
         _ => None,
     }
+}
+
+/// Whether the first line that is not blank is a whole JSON object, so that JSON lines may follow.
+pub(crate) fn begins_with_line(path: &Path) -> bool {
+    let Ok((file, _)) = open(path) else { return false };
+    let mut input = BufReader::new(file.take(JSON_SKILL_BYTES_MAX as u64));
+    let mut line = Vec::new();
+    while line.trim_ascii().is_empty() {
+        line.clear();
+        if input.read_until(b'\n', &mut line).unwrap_or(0) == 0 {
+            return false;
+        }
+    }
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line).trim_ascii();
+    line.first() == Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
 }
 
 /// Opens a regular file and answers its size; never waits for the other end of a pipe.

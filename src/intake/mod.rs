@@ -35,6 +35,7 @@ const THREADS_MAX: usize = 16;
 /// How to import.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "independent choices, each of them an option of a command")]
 pub struct ImportOptions {
     /// Only report; the layer stays as it is.
     pub check: bool,
@@ -44,6 +45,9 @@ pub struct ImportOptions {
     pub keep: bool,
     /// Prefix of every id.
     pub namespace: Option<String>,
+    /// A file that is named itself is JSON lines whatever its name, unless its name or its first line says otherwise;
+    /// else a name that says nothing is refused.
+    pub any_name: bool,
 }
 
 /// How far an import is.
@@ -72,7 +76,7 @@ pub fn import_paths(
 ) -> Result<ImportReport> {
     check_namespace(options)?;
     let registry = catalog.registry();
-    let read = || read_roots(paths, registry, !options.check, progress);
+    let read = || read_roots(paths, registry, options, progress);
     if options.check {
         let (roots, refused) = read();
         return Ok(checked(plan(catalog.entries(Layer::Local)?, roots, &mirror_options(options)), refused));
@@ -101,8 +105,9 @@ pub fn import_paths(
 /// Reads roots without a catalog and answers what an import into an empty layer would do.
 #[must_use]
 pub fn check_paths(paths: &[PathBuf], registry: &ToolRegistry, options: &ImportOptions) -> ImportReport {
-    let (roots, refused) = read_roots(paths, registry, false, &|_| {});
-    checked(plan(Vec::new(), roots, &mirror_options(options)), refused)
+    let options = ImportOptions { check: true, ..options.clone() };
+    let (roots, refused) = read_roots(paths, registry, &options, &|_| {});
+    checked(plan(Vec::new(), roots, &mirror_options(&options)), refused)
 }
 
 fn check_namespace(options: &ImportOptions) -> Result<()> {
@@ -139,13 +144,13 @@ fn report(outcomes: Vec<SkillOutcome>, mut refused: Vec<SkillOutcome>) -> Import
 fn read_roots(
     paths: &[PathBuf],
     registry: &ToolRegistry,
-    keep_bytes: bool,
+    options: &ImportOptions,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> (Vec<RootReading>, Vec<SkillOutcome>) {
     let mut roots: Vec<(PathBuf, String, Search)> = Vec::new();
     let mut refused = Vec::new();
     for path in paths {
-        match find(path) {
+        match find(path, options.any_name) {
             Ok((real, name, search)) => {
                 if !roots.iter().any(|(known, ..)| *known == real) {
                     roots.push((real, name, search));
@@ -159,7 +164,7 @@ fn read_roots(
     let tick = || progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
     let budget = Budget::default();
     let readings = roots.into_iter().map(|(real, name, search)| {
-        let mut files = read_all(&search.found, &real, registry, keep_bytes, &budget, &tick);
+        let mut files = read_all(&search.found, &real, registry, !options.check, &budget, &tick);
         files.extend(search.refused.into_iter().map(|(path, problem)| {
             // The root itself has no path below itself.
             let path = if path.is_empty() { ".".to_owned() } else { path };
@@ -174,7 +179,7 @@ fn read_roots(
 }
 
 /// Finds the files of one argument.
-fn find(path: &Path) -> Result<(PathBuf, String, Search), Box<Problem>> {
+fn find(path: &Path, any_name: bool) -> Result<(PathBuf, String, Search), Box<Problem>> {
     let real = fs::canonicalize(path).map_err(|error| Box::new(walk::unreadable(&error)))?;
     let Some(name) = real.to_str().map(str::to_owned) else {
         let message = "the path is not UTF-8; rename it";
@@ -185,7 +190,12 @@ fn find(path: &Path) -> Result<(PathBuf, String, Search), Box<Problem>> {
         return Ok((real, name, search));
     }
     let file = walk::folder_name(&real);
-    let Some(shape) = shape_by_name(&file) else {
+    let shape = match shape_by_name(&file) {
+        None if any_name => Some(Shape::JsonLines),
+        Some(Shape::Json) if any_name && file::begins_with_line(&real) => Some(Shape::JsonLines),
+        shape => shape,
+    };
+    let Some(shape) = shape else {
         let message = "it is no skill file; import a folder, a SKILL.md, a *.skill.json or a *.skill.jsonl";
         return Err(Box::new(Problem::new("unknown_format", "", message).got(file)));
     };

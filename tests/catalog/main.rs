@@ -4,4 +4,5 @@
 mod damage;
 mod entitlement;
 mod layers;
+mod search;
 mod support;

@@ -20,7 +20,7 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 19] = [
+pub(crate) const COMMANDS: [&str; 20] = [
     "demo",
     "serve",
     "list",
@@ -38,6 +38,7 @@ pub(crate) const COMMANDS: [&str; 19] = [
     "compact",
     "tools",
     "config",
+    "eval",
     "completions",
     "man",
 ];

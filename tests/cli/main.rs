@@ -6,6 +6,7 @@
 mod config;
 mod demo;
 mod docs;
+mod eval;
 mod exits;
 mod help;
 mod hostile;

@@ -5,6 +5,7 @@ pub(super) mod completions;
 pub(super) mod config;
 pub(super) mod demo;
 pub(super) mod entitlements;
+pub(super) mod eval;
 pub(super) mod export;
 pub(super) mod files;
 pub(super) mod find;

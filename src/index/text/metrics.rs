@@ -11,33 +11,33 @@ pub(crate) struct Judged {
     pub(crate) confidence: f32,
 }
 
-/// Means over the queries that have something relevant, as fractions of 1.
+/// The figures of judged queries; means are over those that have something relevant, as fractions of 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
-pub(crate) struct Quality {
-    /// In-scope queries.
-    pub(crate) queries: usize,
+pub struct Quality {
+    /// All queries.
+    pub queries: usize,
     /// A relevant document is first.
-    pub(crate) recall_at_1: f64,
+    pub recall_at_1: f64,
     /// Share of the relevant documents among the first five (of at most five).
-    pub(crate) recall_at_5: f64,
+    pub recall_at_5: f64,
     /// Reciprocal of the first relevant place, 0 beyond ten.
-    pub(crate) mrr_at_10: f64,
+    pub mrr_at_10: f64,
     /// Discounted gain of the first ten over the best possible.
-    pub(crate) ndcg_at_10: f64,
+    pub ndcg_at_10: f64,
     /// Of queries that nothing is relevant to; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) out_of_scope: Option<OutOfScope>,
+    pub out_of_scope: Option<OutOfScope>,
 }
 
 /// How well the confidence tells queries in scope from queries out of scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
-pub(crate) struct OutOfScope {
+pub struct OutOfScope {
     /// Chance that a query in scope has a higher confidence than one out of scope; ties count half.
-    pub(crate) auroc: f64,
+    pub auroc: f64,
     /// Share of out-of-scope queries refused at the threshold that refuses 5 % of those in scope.
-    pub(crate) refused_at_5: f64,
+    pub refused_at_5: f64,
 }
 
 /// The figures for a set of judged queries. Cost: n log n.
@@ -52,7 +52,7 @@ pub(crate) fn quality(judged: &[Judged]) -> Quality {
         }
     };
     Quality {
-        queries: inside.len(),
+        queries: judged.len(),
         recall_at_1: mean(&|one| f64::from(u8::from(one.hits.first() == Some(&true)))),
         recall_at_5: mean(&|one| {
             count(one.hits.iter().take(5).filter(|hit| **hit).count()) / count(one.relevant.min(5))
@@ -143,5 +143,6 @@ mod tests {
         near(told.refused_at_5, 0.5);
         near(told.auroc, (20.0 + 19.0 + 10.5 + 1.0) / 80.0);
         near(quality(&all).mrr_at_10, 1.0);
+        assert_eq!(quality(&all).queries, 24);
     }
 }

@@ -26,7 +26,8 @@ mod weights;
 mod why;
 
 pub(crate) use build::{Fields, TextBuilder};
-pub(crate) use metrics::{Judged, Quality, quality};
+pub(crate) use metrics::{Judged, quality};
+pub use metrics::{OutOfScope, Quality};
 pub(crate) use open::TextIndex;
 pub(crate) use search::{Found, Part, Scratch, search};
 pub(crate) use sight::Sight;

@@ -1,9 +1,7 @@
 //! `demo`: a tour of half a minute through an embedded default, in a folder of its own that is removed afterwards.
 //!
-//! `tour` is what is shown, `stage` shows and times each step, `samples` are the skills that are imported, `folder` is
-//! the temporary place. Settings and data of the deployment are left alone.
+//! `tour` is what is shown, `stage` shows and times each step, `samples` are the skills that are imported. Settings and data of the deployment are left alone.
 
-mod folder;
 mod samples;
 mod stage;
 mod tour;
@@ -13,9 +11,9 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Value, json};
 
-use self::folder::Folder;
 use self::stage::Stage;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::folder::Folder;
 use crate::cli::output::Output;
 use crate::cli::page::{Page, Tone};
 
@@ -35,7 +33,7 @@ impl Demo {
                 "start it by its path",
             )
         })?;
-        let folder = Folder::create()?;
+        let folder = Folder::create("demo")?;
         output.part(|page| {
             page.line(
                 Tone::Strong,

@@ -7,11 +7,11 @@ use repertoire::intake::{self, ImportOptions};
 use repertoire::{Catalog, Filter, LocalStatement, Narrowing, Pin, View};
 use serde_json::{Map, Value};
 
-use super::folder::Folder;
 use super::samples;
 use super::stage::Stage;
 use crate::cli::command::import::sums;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::folder::Folder;
 
 /// "coffee shop" in Chinese.
 const COFFEE_SHOP: &str = "\u{5496}\u{5561}\u{5e97}";

@@ -11,18 +11,18 @@ const ATTEMPTS: u32 = 16;
 
 /// A folder that is removed with everything in it, at the latest when this is dropped.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
 }
 
 impl Folder {
-    /// Makes a new folder that only we can read.
-    pub(super) fn create() -> Result<Self, Failure> {
+    /// Makes a new folder that only we can read; `purpose` is a part of its name.
+    pub(crate) fn create(purpose: &str) -> Result<Self, Failure> {
         let base = std::env::temp_dir();
         let mut attempt = 0;
         loop {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
-            let path = base.join(format!("repertoire-demo-{}-{now}-{attempt}", std::process::id()));
+            let path = base.join(format!("repertoire-{purpose}-{}-{now}-{attempt}", std::process::id()));
             match private(&path) {
                 Ok(()) => return Ok(Self { path }),
                 Err(_) if attempt < ATTEMPTS && base.is_dir() => attempt += 1,
@@ -34,12 +34,12 @@ impl Folder {
     }
 
     /// Where it is.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Removes it, and says so if that fails.
-    pub(super) fn remove(self) -> Result<(), Failure> {
+    pub(crate) fn remove(self) -> Result<(), Failure> {
         fs::remove_dir_all(&self.path)
             .map_err(|cause| Failure::file(Exit::Data, "remove the temporary folder", &self.path, &cause))
     }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn two_folders_differ_and_both_go_away() {
-        let (one, two) = (Folder::create().unwrap(), Folder::create().unwrap());
+        let (one, two) = (Folder::create("test").unwrap(), Folder::create("test").unwrap());
         assert_ne!(one.path(), two.path());
         fs::write(one.path().join("file"), "x").unwrap();
         let paths = [one.path().to_owned(), two.path().to_owned()];
