@@ -58,7 +58,7 @@ fn hidden_skills_leave_the_next_search() {
     let search = |pin: &repertoire::Look| pin.search("photo", &Filter::default(), 10).unwrap().hits.len();
     let before = view.snapshot().unwrap();
     assert_eq!(search(&before), 2);
-    catalog.state(LocalStatement::Hide("gallery".to_owned())).unwrap();
+    catalog.declare(LocalStatement::Hide("gallery".to_owned())).unwrap();
     assert_eq!((search(&before), search(&view.pin().unwrap())), (2, 1));
 }
 
