@@ -71,6 +71,8 @@ pub const NOTE_CHARS_MAX: usize = 1_024;
 pub const RESOURCES_MAX: usize = 512;
 /// Largest sum of a skill's resources.
 pub const RESOURCES_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Largest sum of the resources of all skills of one import; a skill beyond it is rejected.
+pub const IMPORT_RESOURCES_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Largest value given to `resolve`.
 pub const VALUE_BYTES_MAX: usize = 64 * 1024;
 /// Largest resolved step list.
@@ -101,6 +103,8 @@ pub const LAYER_SKILLS_MAX: usize = 16_000_000;
 pub const QUERY_BYTES_MAX: usize = 4 * 1024;
 /// Most different terms of a search; those after them are ignored.
 pub const QUERY_TERMS_MAX: usize = 512;
+/// How much of a body is read to say which words of a query it holds; the rest is ignored.
+pub const WHY_BODY_BYTES_MAX: usize = 64 * 1024;
 /// Largest `CURRENT`.
 pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Most tools in a registry.

@@ -199,8 +199,10 @@ impl Catalog {
             }
         }
         let former = slot.take();
-        let opened =
-            self.inner.dir.load_with(&mut |loaded| self.open_layers(loaded, former.as_deref(), !may_heal));
+        let opened = self
+            .inner
+            .dir
+            .load_with(&mut |loaded| self.open_layers(loaded, former.as_deref(), None, !may_heal));
         let (loaded, layers) = match opened {
             Ok((loaded, _)) if loaded.manifest.recovered.is_some() && may_heal => {
                 return Ok(Current::NeedsRebuild(Box::new(loaded)));
@@ -235,12 +237,13 @@ impl Catalog {
     }
 
     /// Makes what a commit installed the state of this process, before others learn of it. Called under the lock of the
-    /// directory, so that it waits for nobody: if the slot is taken, the next query opens the state.
-    pub(crate) fn install(&self, loaded: &Loaded) {
+    /// directory, so that it waits for nobody: if the slot is taken, the next query opens the state. `ready` is the
+    /// changed layer, opened before, because that takes long for a large one.
+    pub(crate) fn install(&self, loaded: &Loaded, ready: Option<&Arc<OpenLayer>>) {
         let Some(mut slot) = self.inner.state.try_lock() else { return };
         let former = slot.take().filter(|state| !state.is_damaged());
         let state = self
-            .open_layers(loaded, former.as_deref(), false)
+            .open_layers(loaded, former.as_deref(), ready, false)
             .and_then(|layers| State::new(loaded.clone(), layers, former.as_deref()));
         match state {
             Ok(state) => {
@@ -253,17 +256,24 @@ impl Catalog {
         }
     }
 
-    /// Opens the layers of a manifest; those that did not change are taken from the former state.
+    /// Opens the layers of a manifest; those that did not change are taken from the former state, and `ready` is open.
     fn open_layers(
         &self,
         loaded: &Loaded,
         former: Option<&State>,
+        ready: Option<&Arc<OpenLayer>>,
         tolerant: bool,
     ) -> Result<Vec<Arc<OpenLayer>>> {
         let mut layers = Vec::new();
         for layer in [Layer::Synced, Layer::Local, Layer::Learned] {
             let Some(known) = loaded.manifest.layers.get(layer.name()) else { continue };
             if known.current.files.is_empty() {
+                continue;
+            }
+            // A generation has one content: `publish` opens what it commits.
+            let generation = known.current.generation;
+            if let Some(open) = ready.filter(|open| open.layer == layer && open.generation == generation) {
+                layers.push(Arc::clone(open));
                 continue;
             }
             let same =
@@ -274,7 +284,7 @@ impl Catalog {
                 layers.push(Arc::clone(open));
                 continue;
             }
-            match self.open_layer(layer, known.current.generation, &known.current.files) {
+            match self.open_layer(layer, generation, &known.current.files) {
                 Ok(open) => layers.push(Arc::new(open)),
                 Err(error) if tolerant => tracing::error!(%error, layer = layer.name(), "left out"),
                 Err(error) => return Err(error),

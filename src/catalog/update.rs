@@ -1,5 +1,7 @@
 //! Changes: the content of a layer, and statements about entitlements.
 
+use std::sync::Arc;
+
 use crate::catalog::build::{BuiltLayer, build};
 use crate::catalog::report::Committed;
 use crate::catalog::state::{Kept, State, kept};
@@ -95,6 +97,12 @@ impl Catalog {
     ) -> Result<Option<Committed>> {
         let keep = self.inner.options.keep_generations as usize;
         let generation = next.generation;
+        // Before the lock, which revocations wait for. What cannot be opened is opened, or healed, by the next query.
+        let ready = if next.files.is_empty() {
+            None
+        } else {
+            self.open_layer(layer, generation, &next.files).ok().map(Arc::new)
+        };
         let outcome = self.inner.dir.commit_then(
             &mut |loaded| {
                 if current_of(&loaded.manifest, layer) != *base {
@@ -105,7 +113,7 @@ impl Catalog {
                 manifest.recovered = None;
                 Ok(Edit::Install(Box::new(manifest)))
             },
-            &mut |loaded| self.install(loaded),
+            &mut |loaded| self.install(loaded, ready.as_ref()),
         )?;
         Ok(match outcome {
             Outcome::Installed(_) | Outcome::Unchanged(_) => Some(Committed { generation, changed: true }),
@@ -186,7 +194,7 @@ impl Catalog {
             .inner
             .dir
             .commit_then(&mut |loaded| Ok(Edit::Install(Box::new(edit(loaded)?))), &mut |loaded| {
-                self.install(loaded)
+                self.install(loaded, None);
             })?;
         match outcome {
             Outcome::Installed(_) | Outcome::Unchanged(_) => Ok(()),

@@ -7,7 +7,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::Problem;
-use crate::import::qualify::Wanted;
+use crate::import::published::Published;
+use crate::import::qualify::{Numbers, Wanted};
 use crate::import::report::FileReport;
 use crate::model::{Entry, Origin};
 
@@ -104,7 +105,7 @@ pub struct Plan {
     pub outcomes: Vec<SkillOutcome>,
 }
 
-/// Plans an import. Cost: linear in entries and files, with one comparison of contents for each id that was there.
+/// Plans an import. Cost: linear in entries and skills, with one comparison of contents for each id that was there.
 #[must_use]
 pub fn plan(existing: Vec<Entry>, roots: Vec<RootReading>, options: &MirrorOptions) -> Plan {
     Planner::new(existing, options).run(roots)
@@ -122,8 +123,8 @@ struct Planner<'o> {
     options: &'o MirrorOptions,
     /// What the layer holds and what does not simply stay, by id.
     old: HashMap<String, Entry>,
-    /// Ids by the real path of the file that published them.
-    published: HashMap<String, Vec<String>>,
+    /// Ids by the file that published them.
+    published: Published,
     /// The new content, by id.
     new: HashMap<String, Entry>,
     /// Whether anything differs from what the layer holds.
@@ -133,10 +134,10 @@ struct Planner<'o> {
 
 impl<'o> Planner<'o> {
     fn new(existing: Vec<Entry>, options: &'o MirrorOptions) -> Self {
-        let mut published: HashMap<String, Vec<String>> = HashMap::new();
+        let mut published = Published::default();
         for entry in &existing {
             if let Some(origin) = entry.origin.as_ref().filter(|origin| !origin.root.is_empty()) {
-                published.entry(location(origin)).or_default().push(entry.skill.id.clone());
+                published.add(location(origin), &entry.skill.id);
             }
         }
         let old = existing.into_iter().map(|entry| (entry.skill.id.clone(), entry)).collect();
@@ -146,24 +147,22 @@ impl<'o> Planner<'o> {
     fn run(mut self, roots: Vec<RootReading>) -> Plan {
         let names: HashSet<String> = roots.iter().map(|root| root.root.clone()).collect();
         let mut incomplete: HashSet<String> = HashSet::new();
-        let mut unread: Vec<String> = Vec::new();
+        let mut unread: HashSet<String> = HashSet::new();
         let mut candidates = Vec::new();
-        let mut retained: HashSet<String> = HashSet::new();
         for root in roots {
             if !root.complete {
                 incomplete.insert(root.root.clone());
             }
             unread.extend(root.unread.iter().map(|path| join(&root.root, path)));
-            self.collect(root, &mut candidates, &mut retained);
+            self.collect(root, &mut candidates);
         }
         let stays = |entry: &Entry| {
             let Some(origin) = &entry.origin else { return true };
-            let place = location(origin);
             !names.contains(&origin.root)
                 || incomplete.contains(&origin.root)
                 || self.options.keep
-                || retained.contains(&entry.skill.id)
-                || unread.iter().any(|folder| is_below(&place, folder))
+                || self.published.is_kept(&entry.skill.id)
+                || (!unread.is_empty() && is_within(&location(origin), &unread))
         };
         let mut staying: Vec<String> =
             self.old.iter().filter(|(_, entry)| stays(entry)).map(|(id, _)| id.clone()).collect();
@@ -180,12 +179,7 @@ impl<'o> Planner<'o> {
     }
 
     /// Makes a line of the report for every skill of a root; what was read becomes a candidate.
-    fn collect(
-        &mut self,
-        root: RootReading,
-        candidates: &mut Vec<Candidate>,
-        retained: &mut HashSet<String>,
-    ) {
+    fn collect(&mut self, root: RootReading, candidates: &mut Vec<Candidate>) {
         let mut files = root.files;
         files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
         let root_name =
@@ -214,16 +208,11 @@ impl<'o> Planner<'o> {
                     }
                     Err(problems) => {
                         let wanted = skill.id.as_deref().map(wanted);
-                        let before = self.published.get(&location).into_iter().flatten();
-                        let kept: Vec<&String> = before
-                            .filter(|id| wanted.as_ref().is_none_or(|wanted| wanted.covers(id)))
-                            .collect();
-                        if !kept.is_empty() {
+                        if self.published.keep(&location, wanted.as_ref()) {
                             let message =
                                 "the version that was imported before stays until the file is corrected";
                             outcome.warnings.push(Problem::new("previous_version_kept", "", message));
                         }
-                        retained.extend(kept.into_iter().cloned());
                         outcome.problems = problems;
                     }
                 }
@@ -236,16 +225,10 @@ impl<'o> Planner<'o> {
     fn settle_published(&mut self, candidates: Vec<Candidate>) -> Vec<Candidate> {
         let mut waiting = Vec::new();
         for candidate in candidates {
-            let before = self.published.get(&candidate.location);
-            let free = |id: &&String| candidate.wanted.covers(id) && !self.new.contains_key(*id);
-            let ids = before.into_iter().flatten();
             // A file with several skills may have published both `x` and `a/x`: each keeps its own.
-            let id = ids
-                .clone()
-                .filter(free)
-                .find(|id| **id == candidate.wanted.id)
-                .or_else(|| ids.clone().find(free));
-            match id.cloned() {
+            let claimed =
+                self.published.claim(&candidate.location, &candidate.wanted, |id| self.new.contains_key(id));
+            match claimed {
                 Some(id) => self.publish(id, candidate),
                 None => waiting.push(candidate),
             }
@@ -255,6 +238,7 @@ impl<'o> Planner<'o> {
 
     /// Gives the rest the id that they ask for, folds copies, qualifies what collides.
     fn settle_others(&mut self, candidates: Vec<Candidate>) {
+        let mut numbers = Numbers::default();
         for mut candidate in candidates {
             let wanted = &candidate.wanted;
             candidate.entry.skill.id.clone_from(&wanted.id);
@@ -271,7 +255,7 @@ impl<'o> Planner<'o> {
                 outcome.folded_into = Some(path);
                 continue;
             }
-            let id = wanted.free(|id| self.new.contains_key(id));
+            let id = wanted.free(&mut numbers, |id| self.new.contains_key(id));
             self.publish(id, candidate);
         }
     }
@@ -342,6 +326,7 @@ fn join(root: &str, path: &str) -> String {
     if path.is_empty() { root.to_owned() } else { format!("{}/{path}", root.trim_end_matches('/')) }
 }
 
-fn is_below(place: &str, folder: &str) -> bool {
-    place.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// Whether a path is one of the folders (or files) or lies below one.
+fn is_within(path: &str, folders: &HashSet<String>) -> bool {
+    folders.contains(path) || path.match_indices('/').any(|(end, _)| folders.contains(&path[..end]))
 }

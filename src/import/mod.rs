@@ -5,7 +5,7 @@
 //! `repair` makes one careful attempt that never touches a safety field. `front` and `fields` hand the values out by
 //! name and type, each coercion a warning. The formats (`v2`, `agent`, `legacy`) put them into a skill, whose rules
 //! the model checks. JSON (`json`, `workflow`) is read as a stream. [`plan`] then compares what folders hold with
-//! what the layer holds, and `qualify` settles who owns an id.
+//! what the layer holds; `published` knows who had an id before, and `qualify` settles who gets it.
 //!
 //! Every reader answers a report: a skill or every problem with its place, and everything that was accepted with a
 //! warning. Nothing is dropped in silence.
@@ -22,6 +22,7 @@ mod json;
 mod legacy;
 mod media;
 mod mirror;
+mod published;
 mod qualify;
 mod repair;
 mod report;

@@ -1,6 +1,6 @@
 //! Ids that two files want: the later one is qualified by the folders above it.
 
-use std::fmt::Write as _;
+use std::collections::HashMap;
 
 use crate::limits::ID_BYTES_MAX;
 use crate::model::{check_id, slug};
@@ -39,35 +39,35 @@ impl Wanted {
         Self { id: prefixed(id), qualified }
     }
 
-    /// Whether an id is one of those that this file could have been published under before.
-    pub(crate) fn covers(&self, id: &str) -> bool {
-        if id == self.id || self.qualified.iter().any(|candidate| candidate == id) {
-            return true;
-        }
-        let numbered = |base: &str| {
-            id.strip_prefix(base)
-                .and_then(|rest| rest.strip_prefix('-'))
-                .is_some_and(|number| number.parse::<u32>().is_ok_and(|n| n >= 2 && n.to_string() == number))
-        };
-        numbered(&self.base(0))
+    /// The ids without a number, best first.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.id).chain(&self.qualified).map(String::as_str)
     }
 
-    /// The first qualified id that is free.
-    pub(crate) fn free(&self, taken: impl Fn(&str) -> bool) -> String {
+    /// What stands before the number of the ids that come last.
+    pub(crate) fn numbered_base(&self) -> String {
+        self.base(0)
+    }
+
+    /// The first qualified id that is free. What is `taken` once must stay so while `numbers` lives.
+    pub(crate) fn free(&self, numbers: &mut Numbers, taken: impl Fn(&str) -> bool) -> String {
         if let Some(candidate) = self.qualified.iter().find(|candidate| !taken(candidate)) {
             return candidate.clone();
         }
-        let mut suffix = String::new();
-        let mut number = 1_u64;
+        let mut digits = 1;
         loop {
-            number += 1;
-            suffix.clear();
-            // Writing to a string cannot fail.
-            let _ = write!(suffix, "-{number}");
-            let candidate = format!("{}{suffix}", self.base(suffix.len()));
-            if !taken(&candidate) {
-                return candidate;
+            let base = self.base(1 + digits as usize);
+            let first = 10_u64.saturating_pow(digits - 1).max(2);
+            let end = 10_u64.saturating_pow(digits);
+            let next = numbers.0.entry((digits, base.clone())).or_insert(first);
+            while *next < end {
+                let candidate = format!("{base}-{next}");
+                if !taken(&candidate) {
+                    return candidate;
+                }
+                *next += 1;
             }
+            digits += 1;
         }
     }
 
@@ -82,6 +82,17 @@ impl Wanted {
     }
 }
 
+/// The next number to try for each base, by how many digits it has: a longer number leaves less of a long id.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers(HashMap<(u32, String), u64>);
+
+/// An id that ends in a number as [`Wanted::free`] gives them: what stands before it, and the number.
+pub(crate) fn numbered(id: &str) -> Option<(&str, u32)> {
+    let (base, written) = id.rsplit_once('-')?;
+    let number: u32 = written.parse().ok().filter(|number| *number >= 2)?;
+    (number.to_string() == written).then_some((base, number))
+}
+
 /// A file's name without its extensions.
 fn stem(file: &str) -> &str {
     let known = [".skill.jsonl", ".skill.json", ".workflow.json"];
@@ -91,6 +102,9 @@ fn stem(file: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -115,19 +129,39 @@ mod tests {
     #[test]
     fn numbers_follow_when_every_ancestor_is_taken() {
         let wanted = Wanted::new("x", "b/SKILL.md", "r", None);
-        assert_eq!(wanted.free(|id| ["b/x", "b/x-2"].contains(&id)), "b/x-3");
-        for (id, covered) in
-            [("x", true), ("b/x", true), ("b/x-3", true), ("b/x-1", false), ("b/x-02", false), ("c/x", false)]
-        {
-            assert_eq!(wanted.covers(id), covered, "{id}");
+        let mut taken = vec!["b/x".to_owned()];
+        let mut numbers = Numbers::default();
+        for number in 2..=120 {
+            let free = wanted.free(&mut numbers, |id| taken.iter().any(|taken| taken == id));
+            assert_eq!(free, format!("b/x-{number}"));
+            taken.push(free);
         }
+    }
+
+    #[test]
+    fn ids_that_are_cut_to_one_base_do_not_each_count_from_the_start() {
+        const SKILLS: usize = 2_000;
+        let mut numbers = Numbers::default();
+        let mut taken = HashSet::new();
+        let questions = Cell::new(0);
+        for number in 0..SKILLS {
+            let long = format!("{}{number:08}", "a".repeat(ID_BYTES_MAX - 8));
+            taken.insert(long.clone());
+            let free = Wanted::new(&long, "b/SKILL.md", "r", None).free(&mut numbers, |id| {
+                questions.set(questions.get() + 1);
+                taken.contains(id)
+            });
+            assert!(free.len() <= ID_BYTES_MAX);
+            assert!(taken.insert(free), "every id is given once");
+        }
+        assert!(questions.get() <= 8 * SKILLS, "{} questions", questions.get());
     }
 
     #[test]
     fn a_long_id_is_cut_to_make_room() {
         let long = "a".repeat(ID_BYTES_MAX);
         let wanted = Wanted::new(&long, "b/SKILL.md", "r", None);
-        let free = wanted.free(|id| id == long);
+        let free = wanted.free(&mut Numbers::default(), |id| id == long);
         assert_eq!(free.len(), ID_BYTES_MAX);
         assert!(free.ends_with("-2"));
         assert!(check_id(&free).is_ok());

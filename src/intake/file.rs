@@ -9,22 +9,24 @@ use crate::import::{
     FileContext, FileReport, Format, SkillReport, check_size, is_workflow_text, read_json, read_json_lines,
     read_skill_file,
 };
-use crate::intake::resources;
+use crate::intake::resources::{self, Budget};
 use crate::intake::walk::{Found, Shape, not_a_file, unreadable};
 use crate::limits::{JSON_SKILL_BYTES_MAX, SKILL_FILE_BYTES_MAX, SKILL_STREAM_BYTES_MAX};
 use crate::tools::ToolRegistry;
 
 /// Reads a file into its report; `None` for a JSON file that is no skill after all.
 ///
-/// `keep_bytes` is false where only the report counts: the texts around the skills are then dropped at once.
+/// `keep_bytes` is false where only the report counts: the texts around the skills are then dropped at once. They
+/// count against the budget all the same, so that the report is that of the import.
 pub(crate) fn read(
     found: &Found,
     root: &Path,
     registry: &ToolRegistry,
     keep_bytes: bool,
+    budget: &Budget,
 ) -> Option<FileReport> {
     let mut report = match found.shape {
-        Shape::Markdown => markdown(found, root, registry),
+        Shape::Markdown => markdown(found, root, registry, budget),
         Shape::Json | Shape::JsonLines => json(found, registry),
         Shape::MaybeWorkflow => maybe_workflow(found, registry)?,
     };
@@ -41,18 +43,20 @@ pub(crate) fn read(
     Some(report)
 }
 
-fn markdown(found: &Found, root: &Path, registry: &ToolRegistry) -> FileReport {
+fn markdown(found: &Found, root: &Path, registry: &ToolRegistry, budget: &Budget) -> FileReport {
     let bytes = match open(&found.real).and_then(|(file, size)| whole(file, size)) {
         Ok(bytes) => bytes,
         Err(problem) => return FileReport::refused(&found.path, None, *problem),
     };
     let mut context = FileContext::new(&found.path, &found.directory, &bytes);
     let mut warnings = Vec::new();
+    let mut share = None;
     if !found.alone {
-        match resources::read(&found.real, root) {
+        match resources::read(&found.real, root, budget) {
             Ok(read) => {
                 context.resources = read.files;
                 warnings = read.skipped;
+                share = Some(read.share);
             }
             Err(problem) => return FileReport::refused(&found.path, None, *problem),
         }
@@ -60,6 +64,10 @@ fn markdown(found: &Found, root: &Path, registry: &ToolRegistry) -> FileReport {
     let mut report = read_skill_file(&context, registry);
     if let Some(skill) = report.skills.first_mut() {
         skill.warnings.append(&mut warnings);
+        // What lies beside a rejected skill is forgotten.
+        if let (Some(share), true) = (share, skill.result.is_ok()) {
+            share.spend();
+        }
     }
     report
 }

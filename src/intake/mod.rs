@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::catalog::Catalog;
 use crate::error::{Error, Problem, Result};
 use crate::import::{FileReport, MirrorOptions, Outcome, Plan, RootReading, SkillOutcome, plan};
+use crate::intake::resources::Budget;
 use crate::intake::walk::{Found, Search, Shape};
 use crate::model::{Layer, Skill, check_id};
 use crate::tools::ToolRegistry;
@@ -61,7 +62,9 @@ pub struct Progress {
 /// Imports files and folders into the `local` layer, each a mirror of its own.
 ///
 /// `progress` is called from the reading threads, after each file. One bad file never stops the others: it is a line
-/// of the report. Cost: every file is read once; the skills are in memory until the catalog has taken them.
+/// of the report. Cost: every file is read once; the skills are in memory until the catalog has taken them, with at
+/// most [`IMPORT_RESOURCES_BYTES_MAX`](crate::limits::IMPORT_RESOURCES_BYTES_MAX) of files beside them: skills for
+/// whose files that is too little are rejected, and which ones depends on the order in which threads read.
 ///
 /// # Errors
 /// [`Error::InvalidArguments`] for a namespace that is no id; what the catalog fails with.
@@ -159,8 +162,9 @@ fn read_roots(
     let total = roots.iter().map(|(_, _, search)| search.found.len()).sum();
     let done = AtomicUsize::new(0);
     let tick = || progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
+    let budget = Budget::default();
     let readings = roots.into_iter().map(|(real, name, search)| {
-        let mut files = read_all(&search.found, &real, registry, !options.check, &tick);
+        let mut files = read_all(&search.found, &real, registry, !options.check, &budget, &tick);
         files.extend(search.refused.into_iter().map(|(path, problem)| {
             // The root itself has no path below itself.
             let path = if path.is_empty() { ".".to_owned() } else { path };
@@ -215,6 +219,7 @@ fn read_all(
     root: &Path,
     registry: &ToolRegistry,
     keep_bytes: bool,
+    budget: &Budget,
     tick: &(dyn Fn() + Sync),
 ) -> Vec<FileReport> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
@@ -222,7 +227,7 @@ fn read_all(
     let work = || {
         let mut reports = Vec::new();
         while let Some(file) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
-            reports.extend(file::read(file, root, registry, keep_bytes));
+            reports.extend(file::read(file, root, registry, keep_bytes, budget));
             tick();
         }
         reports

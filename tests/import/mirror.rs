@@ -1,7 +1,8 @@
 //! A second import: what is added, changed, unchanged, removed, and who keeps which id.
 
 use repertoire::import::{
-    FileContext, FileReport, MirrorOptions, Outcome, Plan, RootReading, plan, read_skill_file,
+    FileContext, FileReport, MirrorOptions, Outcome, Plan, RootReading, plan, read_json_lines,
+    read_skill_file,
 };
 use repertoire::model::{Entry, Origin, Skill};
 use repertoire::tools::ToolRegistry;
@@ -15,6 +16,22 @@ fn root(name: &str, files: &[(&str, String)]) -> RootReading {
         read_skill_file(&FileContext::new(path, directory, text.as_bytes()), &ToolRegistry::builtin())
     };
     RootReading::new(name, files.iter().map(read).collect())
+}
+
+/// Reads lines of canonical JSON, written `id description`, as the one file of a root.
+fn many(lines: impl Iterator<Item = String>) -> RootReading {
+    let read = |line: String| {
+        let (id, description) = line.split_once(' ').expect("id and description");
+        format!(
+            r#"{{"id":"{id}","kind":"knowledge","name":"N","description":"{description}","content":"x"}}"#
+        )
+    };
+    let text = lines.map(read).collect::<Vec<_>>().join("\n");
+    let mut file = root("/r", &[("a/many.skill.jsonl", String::new())]).files.remove(0);
+    file.skills.clear();
+    read_json_lines(&mut text.as_bytes(), &ToolRegistry::builtin(), &mut |skill| file.skills.push(skill))
+        .expect("readable");
+    RootReading::new("/r", vec![file])
 }
 
 fn mirror(existing: &[Entry], roots: Vec<RootReading>) -> Plan {
@@ -176,4 +193,26 @@ fn a_namespace_goes_before_every_id() {
     let files = [("a/SKILL.md", agent("x", "1.")), ("q/b/SKILL.md", agent("x", "2."))];
     let plan = plan(Vec::new(), vec![root("/r", &files)], &options);
     assert_eq!(ids(&plan), ["team/q/x", "team/x"]);
+}
+
+#[test]
+fn a_large_file_of_many_skills_is_unchanged_when_it_is_imported_again() {
+    const LINES: usize = 5_000;
+    let own = |n: usize| format!("skill-{n} Skill.");
+    let one = |n: usize| format!("x Skill {n}.");
+    for (scenario, line) in [
+        ("an id of its own each", own as fn(usize) -> String),
+        ("one id for all", one as fn(usize) -> String),
+    ] {
+        let first = mirror(&[], vec![many((0..LINES).map(line))]);
+        assert_eq!(first.entries.len(), LINES, "{scenario}");
+        let second = mirror(&first.entries, vec![many((0..LINES).map(line))]);
+        assert!(!second.changed, "{scenario}");
+        assert!(second.outcomes.iter().all(|o| o.outcome == Outcome::Unchanged), "{scenario}");
+        let mut broken = many((0..LINES).map(|n| line(n).replace(' ', " \\u0000")));
+        assert!(broken.files[0].skills.iter().all(|skill| skill.result.is_err()), "{scenario}");
+        broken.unread = (0..LINES).map(|n| format!("unread-{n}")).collect();
+        let third = mirror(&first.entries, vec![broken]);
+        assert!(!third.changed && third.entries == first.entries, "{scenario}");
+    }
 }

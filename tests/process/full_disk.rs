@@ -115,7 +115,7 @@ fn when_ring_and_disk_are_full_a_statement_fails_loudly_and_works_again_with_roo
     let filler = disk.fill();
     // By the library: a thousand processes would take long.
     let catalog = repertoire::Catalog::open(program.data()).expect("the catalog opens");
-    let hide = |id: String| catalog.state(repertoire::LocalStatement::Hide(id));
+    let hide = |id: String| catalog.declare(repertoire::LocalStatement::Hide(id));
     let long = "long".repeat(30);
     let taken = (0..2_000).position(|number| hide(format!("{number}/{long}")).is_err());
     let taken = taken.expect("the ring is finite");

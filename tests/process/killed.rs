@@ -13,7 +13,7 @@ const SKILLS: usize = 300;
 /// Files that a directory always has: `CURRENT`, `PREVIOUS`, `LOCK`, `epoch`, `revocations`.
 const FIXED_FILES: usize = 5;
 /// Files that are kept from collection for a minute after they were replaced.
-const GRACE: Duration = Duration::from_secs(60);
+const GRACE: Duration = Duration::from_mins(1);
 
 #[test]
 fn an_import_killed_at_any_time_leaves_the_old_or_the_new_catalog() {
@@ -115,7 +115,7 @@ fn check(program: &Program, old: &Set, tried: &Set, moment: &str) -> Set {
 /// What killed imports left is collected after an hour, whatever their number.
 fn check_garbage(program: &Program, name: &str, commits: &[Instant], per_import: usize) {
     let before = program.files();
-    let two_hours_ago = SystemTime::now() - Duration::from_secs(7_200);
+    let two_hours_ago = SystemTime::now() - Duration::from_hours(2);
     for name in &before {
         let file = File::open(program.data().join(name)).expect("a file of ours");
         file.set_modified(two_hours_ago).expect("its time can be set");
