@@ -190,12 +190,12 @@ impl Catalog {
 
     /// Commits a change that needs no new files.
     pub(crate) fn commit(&self, edit: &mut dyn FnMut(&Loaded) -> Result<Manifest>) -> Result<()> {
-        let outcome = self
-            .inner
-            .dir
-            .commit_then(&mut |loaded| Ok(Edit::Install(Box::new(edit(loaded)?))), &mut |loaded| {
+        let outcome = self.inner.dir.commit_then(
+            &mut |loaded| Ok(Edit::Install(Box::new(edit(loaded)?))),
+            &mut |loaded| {
                 self.install(loaded, None);
-            })?;
+            },
+        )?;
         match outcome {
             Outcome::Installed(_) | Outcome::Unchanged(_) => Ok(()),
             // Nothing new is reached, so that nothing can be gone; if it is, nothing was published.
