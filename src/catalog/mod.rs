@@ -4,9 +4,9 @@
 //! [`Snapshot`]) begins a query and gives a [`Look`], where all queries are: `get`, `lookup`, `prefix`, `fuzzy`, `list`,
 //! `search`, `match_request`, `resolve`. They answer [`SkillRef`]s, which borrow from mapped memory.
 //!
-//! Inside: [`build`] turns entries into the files of a generation, [`open`] opens them, [`state`] joins the open
-//! layers with the statements that stand, [`visibility`] makes them into bits for one caller. [`update`] commits,
-//! [`heal`] mends, [`follow`] tells others. [`mod@evaluate`] says how good the searches are.
+//! Inside: `build` turns entries into the files of a generation, `open` opens them, `state` joins the open
+//! layers with the statements that stand, `visibility` makes them into bits for one caller. `update` commits,
+//! `heal` mends, `follow` tells others. `evaluate` says how good the searches are.
 //!
 //! **Invariant:** no query path reads a record whose bit in the caller's visible set is not set.
 
