@@ -4,7 +4,6 @@
 //! The input is JSON `{"parameters": [...], "steps": [...], "values": {...}}`; anything else is taken as an archive.
 #![no_main]
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use libfuzzer_sys::fuzz_target;
@@ -12,7 +11,7 @@ use repertoire::flow::{
     ArchivedProgram, ResolvedStep, Template, check_archived, compile, resolve, resolve_text,
 };
 use repertoire::limits::RESOLVED_BYTES_MAX;
-use repertoire::model::{Kind, Skill, Status};
+use repertoire::model::{Kind, Skill};
 use repertoire::tools::ToolRegistry;
 use serde_json::{Map, Value};
 
@@ -87,32 +86,8 @@ fn run_archive(data: &[u8]) {
 fn read(mut input: Value) -> Option<(Skill, Map<String, Value>)> {
     let mut take = |name: &str| input.get_mut(name).map(Value::take);
     let Some(Value::Object(values)) = take("values") else { return None };
-    let skill = Skill {
-        id: "fuzz".to_owned(),
-        kind: Kind::FlowTemplate,
-        name: "Fuzz".to_owned(),
-        description: "Fuzz.".to_owned(),
-        version: "0".to_owned(),
-        tags: Vec::new(),
-        aliases: Vec::new(),
-        examples: Vec::new(),
-        locale: None,
-        updated_at: None,
-        risk: None,
-        apps: Vec::new(),
-        allowed_tools: None,
-        preapproved_tools: Vec::new(),
-        success_criteria: Vec::new(),
-        status: Status::Active,
-        license: None,
-        author: None,
-        compatibility: None,
-        metadata: BTreeMap::new(),
-        content: String::new(),
-        parameters: serde_json::from_value(take("parameters")?).ok()?,
-        steps: serde_json::from_value(take("steps")?).ok()?,
-        resources: Vec::new(),
-        derived_from: Vec::new(),
-    };
+    let mut skill = Skill::new("fuzz", Kind::FlowTemplate, "Fuzz", "Fuzz.");
+    skill.parameters = serde_json::from_value(take("parameters")?).ok()?;
+    skill.steps = serde_json::from_value(take("steps")?).ok()?;
     Some((skill, values))
 }
