@@ -98,7 +98,12 @@ impl Catalog {
             let name = path
                 .file_name()
                 .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
-            let bytes = std::fs::read(path).map_err(|error| StorageError::io("read", path, error))?;
+            let failed = |error| StorageError::io("read", path, error);
+            // A device or a pipe has no end, and waits.
+            if !std::fs::metadata(path).map_err(failed)?.is_file() {
+                return Err(failed(std::io::Error::other("it is no regular file")).into());
+            }
+            let bytes = std::fs::read(path).map_err(failed)?;
             return Ok(vec![report(&name, Ok(Bytes::copy_of(&bytes)), look)]);
         }
         let loaded = self.inner.dir.load()?;

@@ -137,3 +137,13 @@ fn both_manifests_lost_leaves_local_skills_and_nothing_synced() {
     let catalog = open(&data);
     assert_eq!(ids(&catalog), ["camera", "learned-1"]);
 }
+
+#[test]
+fn a_file_without_an_end_is_refused_by_verify_and_inspect() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalog = open(dir.path());
+    for path in ["/dev/zero", "/dev/tty", "/"] {
+        assert!(catalog.verify(Some(Path::new(path))).is_err(), "{path}");
+        assert!(catalog.inspect(Some(Path::new(path))).is_err(), "{path}");
+    }
+}
