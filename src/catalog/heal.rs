@@ -4,7 +4,6 @@
 //! there is none it becomes empty, which for `synced` means a full sync. Nothing here lifts a revocation.
 
 use crate::catalog::Catalog;
-use crate::catalog::build::build;
 use crate::catalog::handle::is_damage;
 use crate::catalog::update::folded;
 use crate::error::{Error, Result};
@@ -99,12 +98,7 @@ impl Catalog {
             }
             Err(error) => return Err(error),
         };
-        let built = build(layer, found.entries, self.registry(), generation)?;
-        let files = built
-            .files
-            .iter()
-            .map(|file| self.inner.dir.write_file(layer.name(), file))
-            .collect::<Result<Vec<_>, _>>()?;
+        let (files, built) = self.build_files(layer, found.entries, generation)?;
         let source = Some(source.clone());
         Ok(Some(Generation { generation, files, source, digest: built.digest, skills: built.skills }))
     }

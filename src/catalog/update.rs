@@ -79,13 +79,24 @@ impl Catalog {
         } else {
             None
         };
+        let (files, built) = self.build_files(layer, entries, generation)?;
+        Ok(Written { files, source, built })
+    }
+
+    /// Builds a generation and writes its files, durable but not yet reached by a manifest.
+    pub(crate) fn build_files(
+        &self,
+        layer: Layer,
+        entries: Vec<Entry>,
+        generation: u64,
+    ) -> Result<(Vec<FileRef>, BuiltLayer)> {
         let built = build(layer, entries, self.registry(), generation)?;
         let files = built
             .files
             .iter()
             .map(|file| self.inner.dir.write_file(layer.name(), file))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Written { files, source, built })
+        Ok((files, built))
     }
 
     /// Commits a generation on top of `base`; `None` if the base is no longer current.

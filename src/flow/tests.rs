@@ -1,43 +1,15 @@
 //! Templates from skill to resolved steps, through the archived form.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::limits::{RESOLVED_BYTES_MAX, VALUE_BYTES_MAX};
-use crate::model::{Kind, Risk, Skill, Status};
+use crate::model::{Kind, Risk, Skill};
 use crate::tools::ToolRegistry;
 
 /// A skill of a kind with nothing in it.
 pub(super) fn skill(kind: Kind) -> Skill {
-    Skill {
-        id: "test".to_owned(),
-        kind,
-        name: "Test".to_owned(),
-        description: "A test.".to_owned(),
-        version: "0".to_owned(),
-        tags: Vec::new(),
-        aliases: Vec::new(),
-        examples: Vec::new(),
-        locale: None,
-        updated_at: None,
-        risk: None,
-        apps: Vec::new(),
-        allowed_tools: None,
-        preapproved_tools: Vec::new(),
-        success_criteria: Vec::new(),
-        status: Status::Active,
-        license: None,
-        author: None,
-        compatibility: None,
-        metadata: BTreeMap::new(),
-        content: String::new(),
-        parameters: Vec::new(),
-        steps: Vec::new(),
-        resources: Vec::new(),
-        derived_from: Vec::new(),
-    }
+    Skill::new("test", kind, "Test", "A test.")
 }
 
 pub(super) fn flow(parameters: Value, steps: Value) -> Skill {

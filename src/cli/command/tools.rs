@@ -34,11 +34,10 @@ impl Tools {
 fn write(out: &mut Page, tools: &[&ToolSpec]) {
     let mut table = Table::new(&["TOOL", "EFFECT", "RISK", "ALSO", "SUMMARY"]);
     for tool in tools {
-        let effect = serde_json::to_value(tool.effect).ok();
         let also: Vec<&str> = tool.aliases.iter().map(|alias| alias.name.as_str()).collect();
         table.row([
             (Tone::Name, &tool.name),
-            (Tone::Plain, effect.as_ref().and_then(|effect| effect.as_str()).unwrap_or("")),
+            (Tone::Plain, tool.effect.name()),
             risk_word(tool.risk),
             (Tone::Faint, &also.join(" ")),
             (Tone::Plain, &tool.summary),
