@@ -1,13 +1,14 @@
 //! The catalog handle: one data directory, one current state a process.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
 use crate::catalog::open::OpenLayer;
-use crate::catalog::options::{BundledMode, MapMode, Options};
+use crate::catalog::options::{BundledMode, FollowMode, MapMode, Options};
 use crate::catalog::state::State;
 use crate::catalog::visibility;
 use crate::catalog::{History, Look, View, bundled};
@@ -15,7 +16,7 @@ use crate::entitlement::Narrowing;
 use crate::error::{Error, Result, StorageError};
 use crate::limits::LOOKS_CACHED_MAX;
 use crate::model::{Entry, Layer};
-use crate::snapshot::{DataDir, FileRef, Follow, Loaded, MapKind, OpenOptions, SectionFile};
+use crate::snapshot::{DataDir, FileRef, Follow, Loaded, MapKind, OpenOptions, SectionFile, TICK};
 use crate::tools::ToolRegistry;
 
 use super::files::{DIRECTORY_SCHEMA, SEGMENT_SCHEMA};
@@ -24,8 +25,6 @@ use super::files::{DIRECTORY_SCHEMA, SEGMENT_SCHEMA};
 const HEALING_MAX: u32 = 3;
 /// How long nothing is healed after healing failed.
 const HEALING_PAUSE: Duration = Duration::from_secs(10);
-/// Time between two looks at whether files were replaced.
-const TICK: Duration = Duration::from_secs(1);
 
 /// A handle on one data directory. `Clone + Send + Sync`, cheap to clone, and free of async.
 ///
@@ -52,6 +51,8 @@ pub(crate) struct Inner {
     pub(crate) history: Mutex<History>,
     /// When healing failed last.
     healing_failed: Mutex<Option<Instant>>,
+    /// This process made a statement that may be in the ring alone.
+    pub(crate) unfolded: AtomicBool,
 }
 
 impl Catalog {
@@ -84,7 +85,11 @@ impl Catalog {
             MapMode::File => MapKind::File,
             MapMode::Memory => MapKind::Memory,
         };
-        let open = OpenOptions { map, follow: Follow::Map, ..OpenOptions::default() };
+        let follow = match options.follow {
+            FollowMode::Auto => None,
+            FollowMode::Pread => Some(Follow::Pread),
+        };
+        let open = OpenOptions { map, follow, ..OpenOptions::default() };
         let dir = DataDir::open(path.as_ref(), &open)?;
         let catalog = Self {
             inner: Arc::new(Inner {
@@ -94,14 +99,15 @@ impl Catalog {
                 looks: Mutex::new(Vec::new()),
                 history: Mutex::new(History::default()),
                 healing_failed: Mutex::new(None),
+                unfolded: AtomicBool::new(false),
             }),
         };
         catalog.start_ticker()?;
         Ok(catalog)
     }
 
-    /// Looks once a second whether files were replaced behind our back (a restored backup, say), for as long as the
-    /// catalog is open.
+    /// Looks once a second whether files were replaced behind our back (a restored backup, say), and folds what this
+    /// process stated, for as long as the catalog is open.
     fn start_ticker(&self) -> Result<()> {
         let inner = Arc::downgrade(&self.inner);
         let ticker = std::thread::Builder::new().name("repertoire-tick".to_owned()).spawn(move || {
@@ -109,6 +115,11 @@ impl Catalog {
                 std::thread::sleep(TICK);
                 let Some(inner) = inner.upgrade() else { return };
                 inner.dir.tick();
+                if inner.unfolded.swap(false, Ordering::Relaxed) {
+                    let folded = Self { inner }.fold();
+                    // It stands in the ring; the next statement or commit folds it.
+                    drop(folded.inspect_err(|error| tracing::debug!(%error, "not folded")));
+                }
             }
         });
         ticker.map(drop).map_err(|error| StorageError::io("start a thread for", self.path(), error).into())
@@ -345,11 +356,14 @@ impl Catalog {
     }
 }
 
-/// Whether healing may help: a damaged or missing file, not a lock, a limit or a refusal of the operating system.
+/// Whether healing may help: a damaged or missing file, or something else of its name, not a lock, a limit or a refusal
+/// of the operating system.
 pub(crate) fn is_damage(error: &StorageError) -> bool {
     match error {
         StorageError::Damaged { .. } => true,
-        StorageError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+        StorageError::Io { source, .. } => {
+            matches!(source.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::InvalidData)
+        }
         _ => false,
     }
 }

@@ -5,7 +5,8 @@
 
 use crate::catalog::Catalog;
 use crate::catalog::handle::is_damage;
-use crate::catalog::update::folded;
+use crate::catalog::state::{Kept, kept};
+use crate::catalog::update::{folded, set_kept};
 use crate::error::{Error, Result};
 use crate::model::Layer;
 use crate::snapshot::{Edit, Generation, Loaded, Outcome};
@@ -141,7 +142,9 @@ impl Catalog {
                 for (layer, next) in &rebuilt {
                     manifest.layers.entry(layer.name().to_owned()).or_default().advance(next.clone(), 0);
                 }
-                manifest.recovered = None;
+                let recovered = manifest.recovered.take();
+                let state = Kept { recovered, ..kept(loaded)? };
+                set_kept(&mut manifest, loaded, state)?;
                 Ok(Edit::Install(Box::new(manifest)))
             },
             &mut |_| {},

@@ -7,12 +7,12 @@ use crate::catalog::open::OpenLayer;
 use crate::catalog::report::{
     EntitlementsReport, FileReport, LayerStatus, SectionReport, Status, SubscriptionReport, SyncStatus,
 };
-use crate::catalog::state::State;
+use crate::catalog::state::{State, kept};
 use crate::catalog::{Catalog, source};
 use crate::error::{Result, StorageError};
 use crate::index::SectionKind;
 use crate::model::Layer;
-use crate::snapshot::{Bytes, FileRef, SectionFile};
+use crate::snapshot::{Bytes, FileRef, Recovery, SectionFile};
 
 impl Catalog {
     /// The entitlements as they stand: folded statements and those of the ring.
@@ -32,7 +32,8 @@ impl Catalog {
         let state = self.current()?;
         let layers = state.layers.iter().map(|open| layer_status(&state, open)).collect();
         let sync = SyncStatus { state: state.sync_state().to_owned(), ..SyncStatus::default() };
-        Ok(Status { layers, sync, entitlements: entitlements_of(&state) })
+        let recovered = kept(&state.loaded)?.recovered.map(said);
+        Ok(Status { layers, sync, entitlements: entitlements_of(&state), recovered })
     }
 
     /// Sections of every file that the manifest reaches, or of one file, from their headers alone.
@@ -51,6 +52,8 @@ impl Catalog {
     /// # Errors
     /// The named file cannot be read; damage is part of the report.
     pub fn verify(&self, file: Option<&Path>) -> Result<Vec<FileReport>> {
+        // Before anything else: reading the state mends what it can.
+        let fixed = if file.is_none() { self.inner.dir.fixed_files() } else { Vec::new() };
         let mut reports = self.each_file(file, &|report, table| {
             report.sections = sections(table);
             for section in table.sections() {
@@ -62,6 +65,12 @@ impl Catalog {
         if file.is_none() {
             self.verify_layers(&mut reports)?;
         }
+        reports.extend(fixed.into_iter().map(|found| FileReport {
+            name: found.name.to_owned(),
+            ok: true,
+            sections: Vec::new(),
+            problems: found.problem.into_iter().collect(),
+        }));
         for report in &mut reports {
             report.problems.sort();
             report.problems.dedup();
@@ -155,6 +164,20 @@ fn sections(table: &SectionFile) -> Vec<SectionReport> {
         required: section.is_required(),
     });
     each.collect()
+}
+
+/// What a recovery means for the operator.
+fn said(recovery: Recovery) -> String {
+    match recovery {
+        Recovery::Previous => {
+            "CURRENT was damaged, and the state before the last commit was taken; import or sync again what changed last"
+        }
+        Recovery::Empty => {
+            "CURRENT and PREVIOUS were lost; local and learned skills were rebuilt from their sources, statements about \
+             entitlements are to be made again, and synced skills to be synced"
+        }
+    }
+    .to_owned()
 }
 
 fn layer_status(state: &State, open: &OpenLayer) -> LayerStatus {

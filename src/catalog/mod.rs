@@ -42,7 +42,7 @@ pub use evaluate::{Evaluation, LabelledQuery, OutOfScope, Quality, evaluate};
 pub use follow::Subscription;
 pub use handle::Catalog;
 pub use look::Look;
-pub use options::{BundledMode, MapMode, Options};
+pub use options::{BundledMode, FollowMode, MapMode, Options};
 pub use report::{
     Change, Committed, EntitlementsReport, FileReport, LayerStatus, SectionReport, Status,
     SubscriptionReport, SyncStatus,

@@ -27,6 +27,8 @@ pub struct Options {
     pub sync_configured: bool,
     /// Map files, or keep private verified copies.
     pub map: MapMode,
+    /// How the changes of other processes are seen; [`MapMode::Memory`] always reads.
+    pub follow: FollowMode,
     /// Generations kept for rollback, 1-16.
     pub keep_generations: u32,
     /// Whether learned skills are visible.
@@ -43,6 +45,18 @@ pub enum MapMode {
     Memory,
 }
 
+/// How the changes of other processes are seen before each query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FollowMode {
+    /// The epoch page is mapped (under a nanosecond a look), and read where the file system is a remote one, whose
+    /// mappings do not follow other machines.
+    #[default]
+    Auto,
+    /// The page is read each time (some 200 ns). On network file systems another machine's change is seen as soon as
+    /// the file system shows it.
+    Pread,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -50,6 +64,7 @@ impl Default for Options {
             bundled: BundledMode::Auto,
             sync_configured: false,
             map: MapMode::File,
+            follow: FollowMode::Auto,
             keep_generations: 2,
             learned_visible: true,
         }

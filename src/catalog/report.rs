@@ -53,6 +53,9 @@ pub struct Status {
     pub sync: SyncStatus,
     /// Entitlements.
     pub entitlements: EntitlementsReport,
+    /// What a recovery could not bring back, until the next change of a layer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovered: Option<String>,
 }
 
 /// One layer in `status`.

@@ -8,7 +8,7 @@ use crate::entitlement::{Statement, Statements};
 use crate::error::{Result, StorageError};
 use crate::index::hash::hash128;
 use crate::model::Layer;
-use crate::snapshot::Loaded;
+use crate::snapshot::{Loaded, Recovery};
 
 /// What the manifest keeps for the catalog beside the layers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -22,6 +22,9 @@ pub(crate) struct Kept {
     /// A revocation may have been lost with a damaged ring: the synced layer is hidden until it is known again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) suspended: bool,
+    /// `CURRENT` was lost, and nothing was published since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recovered: Option<Recovery>,
 }
 
 /// Places of ids that stand in several layers.

@@ -1,6 +1,7 @@
 //! Changes: the content of a layer, and statements about entitlements.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::catalog::build::{BuiltLayer, build};
 use crate::catalog::report::Committed;
@@ -122,6 +123,7 @@ impl Catalog {
                 let mut manifest = folded(loaded)?;
                 manifest.layers.entry(layer.name().to_owned()).or_default().advance(next.clone(), keep);
                 manifest.recovered = None;
+                set_kept(&mut manifest, loaded, Kept { recovered: None, ..kept(loaded)? })?;
                 Ok(Edit::Install(Box::new(manifest)))
             },
             &mut |loaded| self.install(loaded, ready.as_ref()),
@@ -153,7 +155,7 @@ impl Catalog {
         let folds =
             [RING_FOLD_AT, RING_FOLD_TWICE_AT].into_iter().filter(|full| state.loaded.ring_used >= *full);
         for _ in folds {
-            if let Err(error) = self.fold() {
+            if let Err(error) = self.fold_now() {
                 // There is still room for many statements, or what cannot be written says so.
                 tracing::warn!(%error, "the revocation ring cannot be folded");
                 break;
@@ -165,6 +167,7 @@ impl Catalog {
         } else {
             self.inner.dir.append_grant(kind, &payload)?;
         }
+        self.inner.unfolded.store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -174,19 +177,33 @@ impl Catalog {
     /// # Errors
     /// The disk cannot be written.
     pub fn resume(&self) -> Result<()> {
-        self.fold()?;
+        // In this order, each step of which may be the last: until the third the manifest says that it is suspended.
+        self.fold_now()?;
+        self.inner.dir.set_deny_all(false)?;
         self.commit(&mut |loaded| {
             let mut manifest = folded(loaded)?;
             let mut state = kept(loaded)?;
             state.suspended = false;
             set_kept(&mut manifest, loaded, state)?;
             Ok(manifest)
-        })?;
-        Ok(self.inner.dir.set_deny_all(false)?)
+        })
     }
 
-    /// Moves the statements of the ring into the manifest.
-    pub(crate) fn fold(&self) -> Result<()> {
+    /// Moves the statements of the ring into `CURRENT`, so that each of them stands in two places: damage to one of
+    /// them loses none. [`Catalog::declare`] is durable and effective without it; a catalog that stays open does
+    /// this by itself within about a second, a process that ends sooner calls it. Nothing to do costs nothing.
+    ///
+    /// # Errors
+    /// The disk cannot be written; the statements stand all the same.
+    pub fn fold(&self) -> Result<()> {
+        let loaded = self.inner.dir.load()?;
+        if loaded.statements.is_empty() && loaded.ring_damage.is_none() && !loaded.deny_all {
+            return Ok(());
+        }
+        self.fold_now()
+    }
+
+    fn fold_now(&self) -> Result<()> {
         let mut broken = false;
         self.commit(&mut |loaded| {
             broken = loaded.ring_damage.is_some();
@@ -247,7 +264,7 @@ impl Catalog {
     /// # Errors
     /// The lock cannot be had, or a file cannot be removed.
     pub fn compact(&self) -> Result<u64> {
-        self.fold()?;
+        self.fold_now()?;
         Ok(self.inner.dir.collect()?)
     }
 }
@@ -265,7 +282,7 @@ pub(crate) fn folded(loaded: &Loaded) -> Result<Manifest> {
     Ok(manifest)
 }
 
-fn set_kept(manifest: &mut Manifest, loaded: &Loaded, mut state: Kept) -> Result<()> {
+pub(crate) fn set_kept(manifest: &mut Manifest, loaded: &Loaded, mut state: Kept) -> Result<()> {
     for found in &loaded.statements {
         let Some(statement) = Statement::decode(found.kind, &found.payload) else {
             let detail = format!(
@@ -276,8 +293,9 @@ fn set_kept(manifest: &mut Manifest, loaded: &Loaded, mut state: Kept) -> Result
         };
         state.statements.apply(&statement);
     }
-    // A damaged ring may have lost a revocation: hide what it could have been about until it is known again.
-    state.suspended |= loaded.ring_damage.is_some();
+    // A damaged ring may have lost a revocation: hide what it could have been about until it is known again. Likewise
+    // what the epoch page says, which somebody may replace.
+    state.suspended |= loaded.ring_damage.is_some() || loaded.deny_all;
     manifest.folded_seq = loaded.last_seq.max(manifest.folded_seq);
     manifest.state =
         serde_json::to_value(&state).map_err(|error| StorageError::damaged("CURRENT", error.to_string()))?;
@@ -334,5 +352,24 @@ impl State {
     /// The published generation of a layer.
     pub(crate) fn generation(&self, layer: Layer) -> Option<&Generation> {
         self.loaded.manifest.layers.get(layer.name()).map(|known| &known.current)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+
+    #[test]
+    fn a_suspension_outlives_the_page_that_said_it_until_it_is_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let catalog = Catalog::open(dir.path().join("data")).unwrap();
+        catalog.inner.dir.set_deny_all(true).unwrap();
+        catalog.fold().unwrap();
+        std::fs::remove_file(catalog.path().join("epoch")).unwrap();
+        let reopened = Catalog::open(catalog.path()).unwrap();
+        assert_eq!(reopened.status().unwrap().sync.state, "SUSPENDED");
+        reopened.resume().unwrap();
+        assert_ne!(reopened.status().unwrap().sync.state, "SUSPENDED");
     }
 }

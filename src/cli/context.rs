@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::sync::Arc;
 
-use repertoire::catalog::{BundledMode, Catalog, MapMode, Options, View};
+use repertoire::catalog::{BundledMode, Catalog, FollowMode, MapMode, Options, View};
 use repertoire::entitlement::Narrowing;
 use repertoire::limits::REGISTRY_BYTES_MAX;
 use repertoire::tools::ToolRegistry;
@@ -83,6 +83,10 @@ impl Context {
             map: match settings.text(Key::STORAGE_MAP) {
                 Some("memory") => MapMode::Memory,
                 _ => MapMode::File,
+            },
+            follow: match settings.text(Key::STORAGE_FOLLOW) {
+                Some("pread") => FollowMode::Pread,
+                _ => FollowMode::Auto,
             },
             keep_generations: u32::try_from(settings.number(Key::STORAGE_KEEP_GENERATIONS))
                 .unwrap_or(u32::MAX),

@@ -17,6 +17,7 @@ use super::lock::Lock;
 use super::manifest::{FileRef, Manifest};
 use super::map::Bytes;
 use super::names::{self, CURRENT, EPOCH, PREVIOUS, RING, hash_digits};
+use super::recover::set_aside;
 use super::ring::RING_BYTES;
 use super::storage::{MODE_IMMUTABLE, MODE_IN_PLACE, OpenMode, RealStorage, Storage, StorageFile, read_all};
 use crate::error::StorageError;
@@ -44,8 +45,9 @@ pub(crate) enum MapKind {
 pub(crate) struct OpenOptions {
     /// How files are held.
     pub(crate) map: MapKind,
-    /// How changes of others are seen; [`MapKind::Memory`] forces [`Follow::Pread`].
-    pub(crate) follow: Follow,
+    /// How changes of others are seen: as the file system allows if `None`. [`MapKind::Memory`] forces
+    /// [`Follow::Pread`].
+    pub(crate) follow: Option<Follow>,
     /// Never write: a directory that is not there yet is an error.
     pub(crate) read_only: bool,
     /// The file system; the operating system's if `None`.
@@ -54,7 +56,7 @@ pub(crate) struct OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self { map: MapKind::File, follow: Follow::Map, read_only: false, storage: None }
+        Self { map: MapKind::File, follow: None, read_only: false, storage: None }
     }
 }
 
@@ -86,9 +88,14 @@ impl DataDir {
     pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Self, StorageError> {
         let storage =
             options.storage.clone().unwrap_or_else(|| Arc::new(RealStorage::new(path)) as Arc<dyn Storage>);
-        let follow = if options.map == MapKind::Memory { Follow::Pread } else { options.follow };
         let private = options.map == MapKind::File;
         storage.prepare(!options.read_only, private)?;
+        let follow = match options.follow {
+            _ if options.map == MapKind::Memory => Follow::Pread,
+            Some(follow) => follow,
+            None if storage.is_remote() => Follow::Pread,
+            None => Follow::Map,
+        };
         if !options.read_only && !is_complete(storage.as_ref()) {
             create_files(storage.as_ref())?;
         }
@@ -285,7 +292,12 @@ impl DataDir {
             .open(&temporary, OpenMode::CreateNew(MODE_IMMUTABLE))
             .map_err(|error| self.failed("create", &temporary, error))?;
         let done = self.fill(file.as_ref(), &temporary, bytes).and_then(|()| {
-            storage.rename(&temporary, name).map_err(|error| self.failed("rename", &temporary, error))
+            let renamed = storage.rename(&temporary, name).or_else(|_| {
+                // A directory of that name is not replaced by a rename.
+                set_aside(storage.as_ref(), name).map_err(io::Error::other)?;
+                storage.rename(&temporary, name)
+            });
+            renamed.map_err(|error| self.failed("rename", &temporary, error))
         });
         // Nobody else has this name. What cannot be removed now is collected later.
         done.inspect_err(|_| drop(storage.unlink(&temporary)))

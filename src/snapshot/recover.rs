@@ -161,7 +161,7 @@ fn written_generation(storage: &dyn Storage, name: &str) -> Option<u64> {
 }
 
 /// Renames a file to `*.bad`; false if there is none.
-fn set_aside(storage: &dyn Storage, name: &str) -> Result<bool, StorageError> {
+pub(super) fn set_aside(storage: &dyn Storage, name: &str) -> Result<bool, StorageError> {
     if is_missing(storage, name)? {
         return Ok(false);
     }

@@ -1,5 +1,5 @@
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use repertoire::model::Layer;
@@ -27,11 +27,25 @@ fn overwrite(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
 #[test]
 fn a_truncated_flipped_foreign_or_missing_local_file_is_rebuilt_from_the_source() {
     type Harm = (&'static str, fn(&Path));
-    let harms: [Harm; 4] = [
+    let harms: [Harm; 7] = [
         ("truncated", |path| overwrite(path, |bytes| bytes.truncate(bytes.len() / 2))),
         ("flipped", |path| overwrite(path, |bytes| bytes[200] ^= 1)),
         ("foreign", |path| overwrite(path, |bytes| *bytes = b"not a snapshot".to_vec())),
         ("missing", |path| fs::remove_file(path).unwrap()),
+        ("a directory", |path| {
+            fs::remove_file(path).unwrap();
+            fs::create_dir(path).unwrap();
+        }),
+        ("a pipe", |path| {
+            fs::remove_file(path).unwrap();
+            let made = std::process::Command::new("mkfifo").arg(path).status().unwrap();
+            assert!(made.success());
+        }),
+        ("a link", |path| {
+            let elsewhere = path.with_extension("elsewhere");
+            fs::rename(path, &elsewhere).unwrap();
+            symlink(&elsewhere, path).unwrap();
+        }),
     ];
     for (what, harm) in harms {
         for index in 0..2 {
@@ -136,6 +150,81 @@ fn both_manifests_lost_leaves_local_skills_and_nothing_synced() {
     }
     let catalog = open(&data);
     assert_eq!(ids(&catalog), ["camera", "learned-1"]);
+}
+
+#[test]
+fn a_statement_survives_the_loss_of_the_ring_and_damage_to_it() {
+    type Harm = (&'static str, fn(&Path));
+    let harms: [Harm; 3] = [
+        ("flipped", |ring| overwrite(ring, |bytes| bytes[20] ^= 1)),
+        ("emptied", |ring| overwrite(ring, |bytes| bytes.fill(0))),
+        ("removed", |ring| fs::remove_file(ring).unwrap()),
+    ];
+    for (what, harm) in harms {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("data");
+        let catalog = open(&data);
+        put(&catalog, Layer::Local, &[knowledge("camera", "Take a picture."), knowledge("maps", "Find.")]);
+        catalog.declare(repertoire::LocalStatement::Hide("camera".into())).unwrap();
+        catalog.fold().unwrap();
+        drop(catalog);
+        harm(&data.join("revocations"));
+        let catalog = open(&data);
+        assert_eq!(ids(&catalog), ["maps"], "{what}");
+    }
+}
+
+#[test]
+fn an_open_catalog_folds_what_it_stated_by_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let catalog = open(&data);
+    put(&catalog, Layer::Local, &[knowledge("camera", "Take a picture.")]);
+    let before = fs::read(data.join("CURRENT")).unwrap();
+    catalog.declare(repertoire::LocalStatement::Hide("camera".into())).unwrap();
+    let began = std::time::Instant::now();
+    while fs::read(data.join("CURRENT")).unwrap() == before {
+        assert!(began.elapsed() < std::time::Duration::from_secs(30), "it is never folded");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(String::from_utf8_lossy(&fs::read(data.join("CURRENT")).unwrap()).contains("camera"));
+}
+
+#[test]
+fn verify_says_what_is_wrong_with_the_ring_and_the_manifests_before_they_are_mended() {
+    for (name, at) in [("revocations", 20), ("CURRENT", 70), ("PREVIOUS", 70), ("epoch", 3)] {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("data");
+        let catalog = open(&data);
+        put(&catalog, Layer::Local, &[knowledge("camera", "Take a picture.")]);
+        put(&catalog, Layer::Local, &[knowledge("maps", "Find.")]);
+        catalog.declare(repertoire::LocalStatement::Hide("maps".into())).unwrap();
+        assert!(catalog.verify(None).unwrap().iter().all(|file| file.ok), "{name}");
+        overwrite(&data.join(name), |bytes| bytes[at] ^= 1);
+        let reports = catalog.verify(None).unwrap();
+        let bad: Vec<&str> = reports.iter().filter(|file| !file.ok).map(|file| file.name.as_str()).collect();
+        assert_eq!(bad, [name]);
+    }
+}
+
+#[test]
+fn the_status_says_that_a_manifest_was_lost_until_the_next_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let catalog = open(&data);
+    put(&catalog, Layer::Local, &[knowledge("camera", "Take a picture.")]);
+    put(&catalog, Layer::Local, &[knowledge("camera", "Take a picture."), knowledge("maps", "Find.")]);
+    assert_eq!(catalog.status().unwrap().recovered, None);
+    drop(catalog);
+    overwrite(&data.join("CURRENT"), |bytes| bytes[70] ^= 1);
+    for _ in 0..2 {
+        let catalog = open(&data);
+        assert_eq!(ids(&catalog), ["camera"]);
+        assert!(catalog.status().unwrap().recovered.unwrap().contains("import or sync again"));
+    }
+    let catalog = open(&data);
+    put(&catalog, Layer::Local, &[knowledge("maps", "Find.")]);
+    assert_eq!(catalog.status().unwrap().recovered, None);
 }
 
 #[test]

@@ -73,6 +73,10 @@ impl Entitlements {
         if let Some((statement, _)) = &said {
             catalog.declare(statement.clone())?;
         }
+        if said.is_some() {
+            // It stands already; this keeps it in a second place as well.
+            drop(catalog.fold().inspect_err(|error| tracing::debug!(%error, "not folded")));
+        }
         if matches!(self.action, Action::Resume) {
             catalog.resume()?;
         }

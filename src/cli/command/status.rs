@@ -52,6 +52,9 @@ fn write(out: &mut Page, report: &Report, folder: &str) {
     said.extend(sync.age_s.map(|age| format!("checked {age} s ago")));
     out.field("sync", &said.join(", "));
     out.field("last sync error", sync.last_error.as_deref().unwrap_or(""));
+    if let Some(recovered) = &report.recovered {
+        out.put(Tone::Careful, "recovered: ").line(Tone::Careful, recovered);
+    }
     entitlements::write(out, &report.entitlements);
 }
 

@@ -114,6 +114,8 @@ impl Key {
     pub(crate) const TOOLS_FILE: Self = Self::named("tools", "file");
     /// `[storage] map`.
     pub(crate) const STORAGE_MAP: Self = Self::named("storage", "map");
+    /// `[storage] follow`.
+    pub(crate) const STORAGE_FOLLOW: Self = Self::named("storage", "follow");
     /// `[storage] keep_generations`.
     pub(crate) const STORAGE_KEEP_GENERATIONS: Self = Self::named("storage", "keep_generations");
     /// `[authoring] visible`.

@@ -54,7 +54,11 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
     /// Makes sure that the directory exists (created with mode 0700 if `create`) and, if `private`, that it is ours
     /// and that nobody else can write it.
     fn prepare(&self, create: bool, private: bool) -> Result<(), StorageError>;
-    /// Opens a file; a symbolic link is refused.
+    /// Whether other machines may write here too, whose changes a mapping would not show.
+    fn is_remote(&self) -> bool {
+        false
+    }
+    /// Opens a file; what has the name without being a regular file (a link, a directory) is `InvalidData`.
     fn open(&self, name: &str, mode: OpenMode) -> io::Result<Box<dyn StorageFile>>;
     /// Renames a file over another.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use super::{FileStat, MODE_IN_PLACE, OpenMode, Storage, StorageFile};
 use crate::error::StorageError;
@@ -14,6 +15,20 @@ use crate::snapshot::map::{Bytes, SharedPage};
 
 /// Bits of a directory's mode that let others write.
 const OTHERS_WRITE: u32 = 0o022;
+
+/// `f_type` of file systems that other machines can write (`linux/magic.h`): NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS,
+/// Coda.
+const REMOTE: [u32; 9] = [
+    0x6969,
+    0x517b,
+    0xff53_4d42,
+    0xfe53_4d42,
+    0x6573_5546,
+    0x0102_1997,
+    0x00c3_6400,
+    0x5346_414f,
+    0x7375_7245,
+];
 
 /// A directory of the operating system.
 #[derive(Debug)]
@@ -80,6 +95,12 @@ impl Storage for RealStorage {
         Ok(())
     }
 
+    fn is_remote(&self) -> bool {
+        // What cannot be asked is followed in the way that always works.
+        rustix::fs::statfs(&self.path)
+            .map_or(true, |found| REMOTE.iter().any(|kind| i64::from(*kind) == found.f_type))
+    }
+
     fn open(&self, name: &str, mode: OpenMode) -> io::Result<Box<dyn StorageFile>> {
         let flags = (OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK).bits();
         let mut options = OpenOptions::new();
@@ -90,9 +111,16 @@ impl Storage for RealStorage {
             OpenMode::CreateNew(mode) => options.write(true).create_new(true).mode(mode),
             OpenMode::CreateOrOpen => options.write(true).create(true).mode(MODE_IN_PLACE),
         };
-        let file = options.open(self.path.join(name))?;
+        let irregular = || io::Error::new(io::ErrorKind::InvalidData, "not a regular file");
+        let file = options.open(self.path.join(name)).map_err(|error| {
+            match error.raw_os_error().map(Errno::from_raw_os_error) {
+                // A symbolic link, a directory, a socket.
+                Some(Errno::LOOP | Errno::ISDIR | Errno::NXIO) => irregular(),
+                _ => error,
+            }
+        })?;
         if !file.metadata()?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "not a regular file"));
+            return Err(irregular());
         }
         Ok(Box::new(RealFile { file }))
     }
