@@ -357,7 +357,6 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::catalog::Catalog;
 
     #[test]
