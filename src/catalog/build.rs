@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use crate::catalog::bodies::BodiesWriter;
-use crate::catalog::files::{DIRECTORY_SCHEMA, DirectoryHead, SEGMENT_SCHEMA};
+use crate::catalog::files::{DIRECTORY_SCHEMA, DirectoryHead, SEGMENT_SCHEMA, SegmentHead};
 use crate::catalog::record::{Record, Spans, effective_risk, hex, risk_byte, status};
 use crate::error::{Error, Problem, Result, StorageError};
 use crate::flow::{self, Compiled};
@@ -22,8 +22,13 @@ use crate::index::{BuildError, SectionKind, exact, facets, groups, ids, live, na
 use crate::limits::LAYER_SKILLS_MAX;
 use crate::model::{Entry, Kind, Layer, normalise};
 use crate::snapshot::record::RECORD_ALIGNMENT;
-use crate::snapshot::{Built, FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN, FileBuilder};
+use crate::snapshot::{Built, FLAG_BLOCKS, FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN, FileBuilder};
 use crate::tools::ToolRegistry;
+
+/// Flags of sections that every view needs.
+const AT_OPEN: u32 = FLAG_REQUIRED | FLAG_VERIFY_AT_OPEN;
+/// Flags of sections that are large or not needed by everybody.
+const AT_TOUCH: u32 = FLAG_REQUIRED | FLAG_BLOCKS;
 
 /// The files of a new generation, in memory.
 pub(crate) struct BuiltLayer {
@@ -39,6 +44,8 @@ pub(crate) struct BuiltLayer {
 struct Document {
     archive: Vec<u8>,
     status: u8,
+    /// Status, kind, declared risk, risk of the tools: what a look-up answers without the record.
+    flags: [u8; 4],
     risk: u8,
     digest: [u8; 32],
     tags: Vec<String>,
@@ -80,11 +87,13 @@ pub(crate) fn build(
     let documents = documents(&entries, &spans, registry)?;
     let digest = layer_digest(&entries, &documents);
     let segment = segment(&entries, &documents, group_bytes, bodies.finish(), generation)?;
-    let head = DirectoryHead {
-        layer,
+    let unavailable = documents.iter().filter(|document| document.status & status::UNAVAILABLE != 0).count();
+    let head = SegmentHead {
+        hash: segment.0.content_hash.clone(),
         registry: hex(&registry.fingerprint()),
-        segments: vec![segment.0.content_hash.clone()],
+        unavailable: doc_number(unavailable),
     };
+    let head = DirectoryHead { layer, segments: vec![head] };
     let directory = directory(&entries, &documents, &segment.1, &head, generation)?;
     Ok(BuiltLayer { files: vec![directory, segment.0], skills: entries.len() as u64, digest })
 }
@@ -138,6 +147,7 @@ fn document(entry: &Entry, spans: &Spans, registry: &ToolRegistry) -> Result<Doc
     let status = status_of(entry, &compiled);
     let risk = risk_byte(Some(effective_risk(skill.risk, compiled.tool_risk)));
     let record = Record::new(entry, compiled, spans);
+    let flags = [status, record.kind, record.declared_risk, record.tool_risk];
     let archive = rkyv::to_bytes::<rkyv::rancor::Error>(&record)
         .map_err(|error| StorageError::damaged("build", format!("skill {:?}: {error}", skill.id)))?
         .to_vec();
@@ -150,7 +160,7 @@ fn document(entry: &Entry, spans: &Spans, registry: &ToolRegistry) -> Result<Doc
     tags.sort_unstable();
     tags.dedup();
     let apps = skill.apps.iter().map(|app| app.package.clone()).collect();
-    Ok(Document { archive, status, risk, digest: record.digest, tags, apps, keys })
+    Ok(Document { archive, status, flags, risk, digest: record.digest, tags, apps, keys })
 }
 
 fn status_of(entry: &Entry, compiled: &Compiled) -> u8 {
@@ -231,14 +241,13 @@ fn segment(
         named.map(move |(kind, key)| (key.as_str(), Key { kind: *kind, number: doc_number(doc) }))
     });
     let name_bytes = names::build(keys.chain(tag_keys)).map_err(build_error)?;
-    let both = FLAG_REQUIRED | FLAG_VERIFY_AT_OPEN;
     let built = FileBuilder::new(&SEGMENT_SCHEMA)
         .count(0, documents.len() as u64)
-        .section(SectionKind::Groups.code(), both, group_bytes)
-        .section(SectionKind::Names.code(), both, name_bytes)
-        .section(SectionKind::Facets.code(), both, facet_bytes)
-        .section(SectionKind::Text.code(), both, text(entries, documents))
-        .section(SectionKind::Documents.code(), both, table)
+        .section(SectionKind::Groups.code(), AT_OPEN, group_bytes)
+        .section(SectionKind::Names.code(), AT_TOUCH, name_bytes)
+        .section(SectionKind::Facets.code(), AT_TOUCH, facet_bytes)
+        .section(SectionKind::Text.code(), AT_TOUCH, text(entries, documents))
+        .section(SectionKind::Documents.code(), FLAG_REQUIRED, table)
         .section(SectionKind::Records.code(), FLAG_REQUIRED, records)
         .section(SectionKind::Bodies.code(), FLAG_REQUIRED, bodies)
         .finish(generation)?;
@@ -297,12 +306,10 @@ fn directory(
         .map(|(ordinal, ((entry, document), (offset, length, crc)))| Row {
             hash: hash128(entry.skill.id.as_bytes()),
             ordinal: doc_number(ordinal),
-            flags: u32::from(document.status),
-            segment: 0,
-            record_len: *length,
-            record_offset: *offset,
-            record_crc32c: *crc,
-            reserved: [0; 5],
+            flags: u32::from_le_bytes(document.flags),
+            place: *offset,
+            length: *length,
+            crc32c: *crc,
         })
         .collect();
     let mut order: Vec<u32> = (0..doc_number(entries.len())).collect();
@@ -313,18 +320,17 @@ fn directory(
         keys.map(move |(kind, key)| (key.as_str(), Key { kind: *kind, number: doc_number(ordinal) }))
     });
     let head = serde_json::to_vec(head).map_err(|error| StorageError::damaged("build", error.to_string()))?;
-    let both = FLAG_REQUIRED | FLAG_VERIFY_AT_OPEN;
     let built = FileBuilder::new(&DIRECTORY_SCHEMA)
         .count(0, documents.len() as u64)
-        .section(SectionKind::Directory.code(), both, head)
-        .section(SectionKind::Ids.code(), both, ids::build(&rows).map_err(build_error)?)
+        .section(SectionKind::Directory.code(), AT_OPEN, head)
+        .section(SectionKind::Ids.code(), AT_TOUCH, ids::build(&rows).map_err(build_error)?)
         .section(
             SectionKind::Live.code(),
-            both,
+            AT_OPEN,
             live::build(&[Bits::full(doc_number(entries.len()))]).map_err(build_error)?,
         )
-        .section(SectionKind::Exact.code(), both, exact::build(keys).map_err(build_error)?)
-        .section(SectionKind::Order.code(), both, order)
+        .section(SectionKind::Exact.code(), AT_TOUCH, exact::build(keys).map_err(build_error)?)
+        .section(SectionKind::Order.code(), AT_TOUCH, order)
         .finish(generation)?;
     Ok(built)
 }

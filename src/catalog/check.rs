@@ -1,6 +1,7 @@
 //! The deep check of an open layer: every record, every body, every index against itself.
 
-use crate::catalog::open::{OpenLayer, damaged};
+use crate::catalog::open::OpenLayer;
+use crate::catalog::segment::damaged;
 use crate::error::{Result, StorageError};
 use crate::index::hash::hash128;
 
@@ -11,22 +12,27 @@ impl OpenLayer {
     /// The first thing that does not hold.
     pub(crate) fn check_all(&self) -> Result<()> {
         let wrap = |damage| damaged(self.name(), damage);
-        self.ids()?.verify().map_err(wrap)?;
+        self.ids().verify().map_err(wrap)?;
         self.exact()?.verify(self.ordinals()).map_err(wrap)?;
         for (segment, _) in self.segments() {
             segment.names()?.verify().map_err(|damage| damaged(segment.name(), damage))?;
+            segment.facets()?;
+            segment.text()?;
         }
         let mut former: Option<&str> = None;
-        for position in 0..self.order_len() {
-            let ordinal = self.ordered(position).unwrap_or(u32::MAX);
+        for ordinal in self.order()?.iter() {
             let record = self.record(ordinal)?;
             let id = record.id.as_str();
-            let row = self.ids()?.row(hash128(id.as_bytes())).map_err(wrap)?;
-            if row.is_none_or(|row| row.ordinal != ordinal) || former.is_some_and(|former| former >= id) {
+            let row = self.ids().row(hash128(id.as_bytes())).map_err(wrap)?;
+            if row.is_none_or(|(_, row)| row.ordinal != ordinal) || former.is_some_and(|former| former >= id)
+            {
                 let detail = format!("skill {id:?} is not where the id index or the order says");
                 return Err(StorageError::damaged(self.name(), detail).into());
             }
             former = Some(id);
+            if let Some((slot, _)) = row {
+                self.record_of_slot(slot)?;
+            }
             // Reads body, source text and resources too.
             self.entry(ordinal)?;
         }

@@ -57,8 +57,17 @@ pub(crate) const DOCUMENT_BYTES: usize = 16;
 pub(crate) struct DirectoryHead {
     /// Layer.
     pub(crate) layer: Layer,
-    /// Fingerprint of the tool registry that the records were compiled against, hexadecimal.
+    /// The segments in ordinal order.
+    pub(crate) segments: Vec<SegmentHead>,
+}
+
+/// What the directory says of a segment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SegmentHead {
+    /// Content hash of the file.
+    pub(crate) hash: String,
+    /// Fingerprint of the tool registry that its records were compiled against, hexadecimal.
     pub(crate) registry: String,
-    /// Content hashes of the segments, in ordinal order.
-    pub(crate) segments: Vec<String>,
+    /// Skills in it that cannot be used with those tools.
+    pub(crate) unavailable: u32,
 }

@@ -235,7 +235,7 @@ impl Catalog {
     /// Heals; a failure (a full disk, say) is remembered for a while, in which the rest is served as it is.
     fn heal_once(&self) {
         match self.heal() {
-            Ok(()) => *self.inner.healing_failed.lock() = None,
+            Ok(_) => *self.inner.healing_failed.lock() = None,
             Err(error) => {
                 tracing::error!(%error, "healing failed; serving what is left");
                 *self.inner.healing_failed.lock() = Some(Instant::now());

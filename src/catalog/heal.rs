@@ -15,8 +15,13 @@ use crate::snapshot::{Edit, Generation, Loaded, Outcome};
 const WITH_SOURCE: [Layer; 2] = [Layer::Local, Layer::Learned];
 
 impl Catalog {
-    /// Heals every layer in which something does not hold. Cost: a walk through all layers.
-    pub(crate) fn heal(&self) -> Result<()> {
+    /// Looks at every byte of every layer, and mends what does not hold: from the layer's source, else with its earlier
+    /// content. Queries that find damage do this by themselves at the next query; a process that ends after one query
+    /// calls it. Answers how many layers were mended. Cost: a walk through all layers.
+    ///
+    /// # Errors
+    /// The disk cannot be written.
+    pub fn heal(&self) -> Result<usize> {
         let loaded = self.inner.dir.load()?;
         let mut healed = 0;
         for layer in [Layer::Synced, Layer::Local, Layer::Learned] {
@@ -40,7 +45,7 @@ impl Catalog {
         if healed == 0 {
             tracing::warn!("nothing is damaged at a second look");
         }
-        Ok(())
+        Ok(healed)
     }
 
     fn heal_layer(&self, loaded: &Loaded, layer: Layer, damaged: &Generation) -> Result<()> {

@@ -7,13 +7,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Map, Value};
 
-use crate::catalog::SkillRef;
 use crate::catalog::answer::{Filter, ListPage};
-use crate::catalog::open::{OpenLayer, damaged};
+use crate::catalog::open::OpenLayer;
 use crate::catalog::record::{effective_risk, risk_byte, risk_from_byte};
 use crate::catalog::search::Piece;
+use crate::catalog::segment::damaged;
 use crate::catalog::state::State;
 use crate::catalog::visibility::Seen;
+use crate::catalog::{Handle, SkillRef};
 use crate::error::{Error, Problem, Result, StorageError};
 use crate::flow::{self, ResolvedStep};
 use crate::index::bits::Bits;
@@ -78,14 +79,35 @@ impl Look {
         }
         let hash = hash128(id.as_bytes());
         for (index, open) in self.state.layers.iter().enumerate() {
-            let ids = self.noting(open.ids())?;
-            let row =
-                ids.lookup(hash, &self.seen[index].visible).map_err(|damage| damaged(open.name(), damage));
-            if let Some(row) = self.noting(row)? {
-                let skill = self.at(index, row.ordinal)?;
-                if skill.id() == id {
-                    return Ok(Some(skill));
+            let row = open.ids().lookup(hash, &self.seen[index].visible);
+            let row = self.noting(row.map_err(|damage| damaged(open.name(), damage)))?;
+            if let Some((slot, row)) = row {
+                let record = self.noting(open.record_of_slot(slot))?;
+                if record.id.as_str() == id {
+                    return Ok(Some(SkillRef { look: self, open, index, ordinal: row.ordinal, record }));
                 }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The skill of an id as a handle that touches no record, for callers that first decide whether they want it: kind,
+    /// risk, availability. [`Handle::open`] gives the skill.
+    ///
+    /// Cost: that of [`Look::get`] without its miss in the record.
+    ///
+    /// # Errors
+    /// The index on disk is damaged; the next query works with the last good state.
+    pub fn find(&self, id: &str) -> Result<Option<Handle<'_>>> {
+        if id.len() > ID_BYTES_MAX {
+            return Ok(None);
+        }
+        let hash = hash128(id.as_bytes());
+        for (index, open) in self.state.layers.iter().enumerate() {
+            let row = open.ids().lookup(hash, &self.seen[index].visible);
+            let row = self.noting(row.map_err(|damage| damaged(open.name(), damage)))?;
+            if let Some((slot, row)) = row {
+                return Ok(Some(Handle::new(self, index, slot, row)));
             }
         }
         Ok(None)
@@ -250,8 +272,8 @@ impl Look {
 
     /// The next passing skill of a layer at or after a position of its order.
     fn advance(&self, index: usize, bits: &Bits, position: &mut usize) -> Result<Option<SkillRef<'_>>> {
-        let open = &self.state.layers[index];
-        while let Some(ordinal) = open.ordered(*position) {
+        let order = self.noting(self.state.layers[index].order())?;
+        while let Some(ordinal) = order.get(*position) {
             *position += 1;
             if bits.test(ordinal) {
                 return self.at(index, ordinal).map(Some);
@@ -265,16 +287,16 @@ impl Look {
     fn position_after(&self, index: usize, bits: &Bits, after: Option<&str>) -> Result<usize> {
         let Some(after) = after else { return Ok(0) };
         let open = &self.state.layers[index];
-        let (mut low, mut high) = (0, open.order_len());
+        let order = self.noting(open.order())?;
+        let (mut low, mut high) = (0, order.len());
         while low < high {
             let middle = usize::midpoint(low, high);
-            let passing =
-                |position: &usize| open.ordered(*position).is_some_and(|ordinal| bits.test(ordinal));
+            let passing = |position: &usize| order.get(*position).is_some_and(|ordinal| bits.test(ordinal));
             let Some(probe) = (middle..high).find(passing) else {
                 high = middle;
                 continue;
             };
-            let Some(ordinal) = open.ordered(probe) else { break };
+            let Some(ordinal) = order.get(probe) else { break };
             if self.noting(open.record(ordinal))?.id.as_str() <= after {
                 low = probe + 1;
             } else {

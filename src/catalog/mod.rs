@@ -29,7 +29,9 @@ mod options;
 mod phrase;
 mod record;
 mod report;
+mod row;
 mod search;
+mod segment;
 mod skill_ref;
 mod source;
 mod state;
@@ -47,6 +49,7 @@ pub use report::{
     Change, Committed, EntitlementsReport, FileReport, LayerStatus, SectionReport, Status,
     SubscriptionReport, SyncStatus,
 };
+pub use row::Handle;
 pub use skill_ref::SkillRef;
 pub use view::{Pin, Snapshot, View};
 

@@ -3,34 +3,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::catalog::files::{DOCUMENT_BYTES, DirectoryHead};
+use crate::catalog::files::{DirectoryHead, SegmentHead};
 use crate::catalog::record::{ArchivedRecord, ArchivedSpan, hex, status};
-use crate::error::{Error, Problem, Result, StorageError};
+use crate::catalog::segment::{OpenSegment, damaged};
+use crate::error::{Problem, Result, StorageError};
 use crate::flow::{self, Compiled};
+use crate::index::SectionKind;
 use crate::index::bits::Bits;
 use crate::index::exact::Exact;
-use crate::index::facets::{Column, Facets};
-use crate::index::groups::Groups;
-use crate::index::ids::Ids;
+use crate::index::facets::Column;
+use crate::index::ids::{self, IdIndex};
+use crate::index::le::U32s;
 use crate::index::live::{Live, Span};
-use crate::index::names::Names;
-use crate::index::text::TextIndex;
-use crate::index::{Damaged, SectionKind};
 use crate::model::{Entry, Layer, Origin};
-use crate::snapshot::{Bytes, Damage, Ranges, Records, RowLayout, SectionFile, Texts};
+use crate::snapshot::{Bytes, Lazy, Records, SectionFile};
 use crate::tools::ToolRegistry;
-
-/// One payload segment.
-pub(crate) struct OpenSegment {
-    file: Arc<SectionFile>,
-    records: Records<ArchivedRecord>,
-    bodies: Texts,
-    ranges: Ranges,
-    groups: Bytes,
-    names: Bytes,
-    facets: Bytes,
-    text: Bytes,
-}
 
 /// One generation of a layer.
 pub(crate) struct OpenLayer {
@@ -39,9 +26,11 @@ pub(crate) struct OpenLayer {
     directory: Arc<SectionFile>,
     segments: Vec<OpenSegment>,
     spans: Vec<Span>,
-    ids: Bytes,
-    exact: Bytes,
-    order: Bytes,
+    ids: IdIndex,
+    /// The records by their slot in `ids`: a look-up by id goes no other way.
+    records: Records<ArchivedRecord>,
+    exact: Lazy,
+    order: Lazy,
     /// Live ordinals.
     pub(crate) live: Bits,
     /// Live ordinals whose skills can be used here.
@@ -58,77 +47,6 @@ impl std::fmt::Debug for OpenLayer {
             .field("skills", &self.live.count())
             .finish_non_exhaustive()
     }
-}
-
-impl OpenSegment {
-    fn new(file: Arc<SectionFile>, docs: u32) -> Result<Self> {
-        let section = |kind: SectionKind| file.required(kind.code());
-        if file.count(0) != u64::from(docs) {
-            let detail = format!("{} documents, the directory says {docs}", file.count(0));
-            return Err(StorageError::damaged(file.name(), detail).into());
-        }
-        let documents = section(SectionKind::Documents)?;
-        if documents.len() != docs as usize * DOCUMENT_BYTES {
-            let detail = format!("{} bytes of documents for {docs} skills", documents.len());
-            return Err(StorageError::damaged(file.name(), detail).into());
-        }
-        let layout = RowLayout { stride: DOCUMENT_BYTES, at: 0 };
-        let bodies = section(SectionKind::Bodies)?;
-        let segment = Self {
-            records: Records::new(documents, layout, vec![section(SectionKind::Records)?]),
-            bodies: Texts::new(bodies.clone(), docs as usize),
-            ranges: Ranges::new(bodies, 0),
-            groups: section(SectionKind::Groups)?,
-            names: section(SectionKind::Names)?,
-            facets: section(SectionKind::Facets)?,
-            text: section(SectionKind::Text)?,
-            file,
-        };
-        // Opened once here, so that a damaged section is found before the state is served.
-        if segment.groups()?.docs() != docs {
-            return Err(StorageError::damaged(segment.name(), "the groups do not cover the documents").into());
-        }
-        segment.names()?;
-        let counted = [segment.facets()?.docs(), segment.text()?.docs() as usize];
-        if counted != [docs as usize; 2] {
-            return Err(StorageError::damaged(segment.name(), "an index does not cover the documents").into());
-        }
-        Ok(segment)
-    }
-
-    /// The file's name.
-    pub(crate) fn name(&self) -> &str {
-        self.file.name()
-    }
-
-    /// The entitlement groups.
-    pub(crate) fn groups(&self) -> Result<Groups<'_>> {
-        Groups::open(&self.groups).map_err(|damage| damaged(self.name(), damage))
-    }
-
-    /// Names, aliases, tags, ids.
-    pub(crate) fn names(&self) -> Result<Names<'_>> {
-        Names::open(&self.names).map_err(|damage| damaged(self.name(), damage))
-    }
-
-    /// Columns and filters.
-    pub(crate) fn facets(&self) -> Result<Facets<'_>> {
-        Facets::open(&self.facets).map_err(|damage| damaged(self.name(), damage))
-    }
-
-    /// The text index.
-    pub(crate) fn text(&self) -> Result<TextIndex<'_>> {
-        TextIndex::open(&self.text).map_err(|detail| StorageError::damaged(self.name(), detail).into())
-    }
-
-    fn damage(&self, damage: Damage) -> Error {
-        damage.in_file(self.name()).into()
-    }
-}
-
-/// An index's complaint as an error that names the file.
-pub(crate) fn damaged(file: &str, damage: Damaged) -> Error {
-    StorageError::damaged(file, damage.to_string()).into()
 }
 
 impl OpenLayer {
@@ -152,7 +70,7 @@ impl OpenLayer {
             .map_err(|error| StorageError::damaged(&name, error.to_string()))?;
         let fits = head.layer == layer
             && head.segments.len() == files.len()
-            && head.segments.iter().zip(&files).all(|(hash, file)| file.name().contains(hash.as_str()));
+            && head.segments.iter().zip(&files).all(|(segment, file)| file.name().contains(&segment.hash));
         if !fits {
             return Err(StorageError::damaged(&name, "the directory belongs to other segments").into());
         }
@@ -168,12 +86,16 @@ impl OpenLayer {
             .map(|(file, span)| OpenSegment::new(file, span.docs))
             .collect::<Result<Vec<_>>>()?;
         let live = live.bits();
+        let ids = IdIndex::open(directory.lazy(SectionKind::Ids.code())?).map_err(|d| damaged(&name, d))?;
+        let rows = ids.row_bytes().ok_or_else(|| StorageError::damaged(&name, "the ids have no rows"))?;
+        let payloads: Vec<Bytes> = segments.iter().map(OpenSegment::record_bytes).collect::<Result<_>>()?;
         let mut open = Self {
             layer,
             generation,
-            ids: section(SectionKind::Ids)?,
-            exact: section(SectionKind::Exact)?,
-            order: section(SectionKind::Order)?,
+            ids,
+            records: Records::new(rows, ids::PLACES, payloads),
+            exact: directory.lazy(SectionKind::Exact.code())?,
+            order: directory.lazy(SectionKind::Order.code())?,
             available: live.clone(),
             live,
             directory,
@@ -181,26 +103,33 @@ impl OpenLayer {
             spans,
             overrides: HashMap::new(),
         };
-        open.check_directory()?;
-        open.find_available(registry, &head.registry)?;
+        let live = usize::try_from(open.live.count()).unwrap_or(usize::MAX);
+        if open.order.len() != live.saturating_mul(4) {
+            return Err(StorageError::damaged(open.name(), "the order does not list every live skill").into());
+        }
+        let fingerprint = hex(&registry.fingerprint());
+        for (index, segment) in head.segments.iter().enumerate() {
+            open.find_available(index, segment, registry, &fingerprint)?;
+        }
         Ok(open)
     }
 
-    fn check_directory(&self) -> Result<()> {
-        self.ids()?;
-        self.exact()?;
-        let live = usize::try_from(self.live.count()).unwrap_or(usize::MAX);
-        if self.order.len() != live.saturating_mul(4) {
-            return Err(StorageError::damaged(self.name(), "the order does not list every live skill").into());
+    /// Clears the bits of a segment's skills that cannot be used with the tools of this deployment. Cost: nothing if
+    /// the tools are those of the build and all skills could be used with them.
+    fn find_available(
+        &mut self,
+        index: usize,
+        head: &SegmentHead,
+        registry: &ToolRegistry,
+        fingerprint: &str,
+    ) -> Result<()> {
+        let same = head.registry == fingerprint;
+        if same && head.unavailable == 0 {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Clears the bits of skills that cannot be used with the tools of this deployment.
-    fn find_available(&mut self, registry: &ToolRegistry, compiled_against: &str) -> Result<()> {
-        let same = hex(&registry.fingerprint()) == compiled_against;
-        let ordinals: Vec<u32> = self.live.iter().collect();
-        for ordinal in ordinals {
+        let Some(span) = self.spans.get(index).copied() else { return Ok(()) };
+        for ordinal in (span.base..span.end()).filter(|ordinal| self.live.test(*ordinal)).collect::<Vec<_>>()
+        {
             let flags = self.status(ordinal)?;
             if same || flags & status::NAMES_TOOLS == 0 {
                 if flags & status::UNAVAILABLE != 0 {
@@ -220,7 +149,7 @@ impl OpenLayer {
 
     /// Bytes of all files.
     pub(crate) fn bytes(&self) -> u64 {
-        let segments = self.segments.iter().map(|segment| segment.file.bytes().len());
+        let segments = self.segments.iter().map(OpenSegment::bytes);
         (self.directory.bytes().len() + segments.sum::<usize>()) as u64
     }
 
@@ -240,24 +169,24 @@ impl OpenLayer {
     }
 
     /// The id index.
-    pub(crate) fn ids(&self) -> Result<Ids<'_>> {
-        Ids::open(&self.ids).map_err(|damage| damaged(self.name(), damage))
+    pub(crate) fn ids(&self) -> &IdIndex {
+        &self.ids
+    }
+
+    /// The record of a slot of the id index, checked on first touch.
+    #[inline]
+    pub(crate) fn record_of_slot(&self, slot: u32) -> Result<&ArchivedRecord> {
+        self.records.get(slot as usize).map_err(|damage| damage.in_file(self.name()).into())
     }
 
     /// The exact names.
     pub(crate) fn exact(&self) -> Result<Exact<'_>> {
-        Exact::open(&self.exact).map_err(|damage| damaged(self.name(), damage))
+        Exact::open(self.exact.all()?).map_err(|damage| damaged(self.name(), damage))
     }
 
-    /// The ordinal at a position of the order by id.
-    pub(crate) fn ordered(&self, position: usize) -> Option<u32> {
-        let (words, _) = self.order.as_chunks::<4>();
-        words.get(position).map(|word| u32::from_le_bytes(*word))
-    }
-
-    /// How many positions the order has.
-    pub(crate) fn order_len(&self) -> usize {
-        self.order.len() / 4
+    /// The live ordinals in the order of their ids.
+    pub(crate) fn order(&self) -> Result<U32s<'_>> {
+        Ok(U32s::new(self.order.all()?))
     }
 
     /// Segment and local document of an ordinal.
@@ -277,7 +206,7 @@ impl OpenLayer {
     /// The record of an ordinal, checked on first touch.
     pub(crate) fn record(&self, ordinal: u32) -> Result<&ArchivedRecord> {
         let (segment, doc) = self.locate(ordinal)?;
-        segment.records.get(doc as usize).map_err(|damage| segment.damage(damage))
+        segment.record(doc)
     }
 
     /// What the tool registry of today says about a skill, where it differs from the record.
@@ -302,20 +231,13 @@ impl OpenLayer {
     /// The body of a record.
     pub(crate) fn body(&self, ordinal: u32, record: &ArchivedRecord) -> Result<&str> {
         let (segment, doc) = self.locate(ordinal)?;
-        let span = &record.body;
-        segment
-            .bodies
-            .get(doc as usize, span.offset.to_native(), span.length.to_native(), span.crc32c.to_native())
-            .map_err(|damage| segment.damage(damage))
+        segment.body(doc, &record.body)
     }
 
     /// A range of bytes beside a record, checked at each touch.
     pub(crate) fn range(&self, ordinal: u32, span: &ArchivedSpan) -> Result<&[u8]> {
         let (segment, doc) = self.locate(ordinal)?;
-        segment
-            .ranges
-            .bytes(doc as usize, span.offset.to_native(), span.length.to_native(), span.crc32c.to_native())
-            .map_err(|damage| segment.damage(damage))
+        segment.range(doc, span)
     }
 
     /// The subscriptions of an ordinal's group.
@@ -358,7 +280,7 @@ impl OpenLayer {
 
     /// All entries in id order.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>> {
-        (0..self.order_len()).filter_map(|position| self.ordered(position)).map(|o| self.entry(o)).collect()
+        self.order()?.iter().map(|ordinal| self.entry(ordinal)).collect()
     }
 
     /// Why a skill cannot be used here; empty if it can.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::catalog::open::OpenLayer;
+use crate::catalog::segment::damaged;
 use crate::entitlement::{Statement, Statements};
 use crate::error::{Result, StorageError};
 use crate::index::hash::hash128;
@@ -134,13 +135,10 @@ fn shared_ids(layers: &[Arc<OpenLayer>]) -> Result<SharedIds> {
         return Ok(Vec::new());
     };
     for (index, layer) in layers.iter().enumerate().filter(|(index, _)| *index != largest) {
-        for row in layer.ids()?.rows() {
+        for row in layer.ids().rows().map_err(|damage| damaged(layer.name(), damage))? {
             for (other_index, other) in layers.iter().enumerate().filter(|(other, _)| *other != index) {
-                let found = other
-                    .ids()?
-                    .row(row.hash)
-                    .map_err(|damage| super::open::damaged(other.name(), damage))?;
-                if let Some(found) = found {
+                let found = other.ids().row(row.hash).map_err(|damage| damaged(other.name(), damage))?;
+                if let Some((_, found)) = found {
                     let places = shared.entry(row.hash).or_default();
                     places.push((index, row.ordinal));
                     places.push((other_index, found.ordinal));
@@ -160,10 +158,7 @@ fn shared_ids(layers: &[Arc<OpenLayer>]) -> Result<SharedIds> {
 
 /// The row's ordinal of an id in a layer, visible or not.
 pub(crate) fn ordinal_of(layer: &OpenLayer, id: &str) -> Result<Option<u32>> {
-    let row = layer
-        .ids()?
-        .row(hash128(id.as_bytes()))
-        .map_err(|damage| super::open::damaged(layer.name(), damage))?;
-    let Some(row) = row else { return Ok(None) };
-    Ok((layer.record(row.ordinal)?.id.as_str() == id).then_some(row.ordinal))
+    let row = layer.ids().row(hash128(id.as_bytes())).map_err(|damage| damaged(layer.name(), damage))?;
+    let Some((slot, row)) = row else { return Ok(None) };
+    Ok((layer.record_of_slot(slot)?.id.as_str() == id).then_some(row.ordinal))
 }

@@ -3,8 +3,9 @@
 //! A group of skills with the same subscriptions is a range of documents, so that the usual rule sets ranges; only
 //! ids that somebody spoke of by name are decided one by one. The losers among copies of one id are cleared last.
 
-use crate::catalog::open::{OpenLayer, damaged};
+use crate::catalog::open::OpenLayer;
 use crate::catalog::record::status;
+use crate::catalog::segment::damaged;
 use crate::catalog::state::{State, ordinal_of};
 use crate::entitlement::{Narrowing, Rights};
 use crate::error::Result;

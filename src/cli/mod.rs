@@ -51,10 +51,23 @@ fn execute(arguments: &Arguments) -> Exit {
         output.reserve();
     }
     logging::start(globals);
-    dispatch(arguments, &output).unwrap_or_else(|failure| {
+    let done = dispatch(arguments, &output).or_else(|failure| {
+        // A server heals at its next query; this process has only this one.
+        if failure.code == "storage_damaged" && heal(arguments, &output)? {
+            return dispatch(arguments, &output);
+        }
+        Err(failure)
+    });
+    done.unwrap_or_else(|failure| {
         output.failure(&failure);
         failure.exit
     })
+}
+
+/// Mends the data directory; false if there was nothing to mend.
+fn heal(arguments: &Arguments, output: &Output) -> Result<bool, Failure> {
+    let context = Context::load(&arguments.globals, output.clone())?;
+    Ok(context.catalog()?.heal()? > 0)
 }
 
 /// Calls the command. Those that need neither settings nor data work with broken ones, too.

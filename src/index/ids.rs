@@ -9,15 +9,22 @@
 //! 0   keys u32 | buckets u32 | seed u32 | zero, 52 bytes
 //! 64  rows     keys x 64 bytes, in slot order
 //!     pilots   buckets x u32
+//! row: hash u128 | ordinal u32 | flags u32 | segment << 56 | offset u64 | length u32 | crc32c u32 | zero, 24 bytes
 //! ```
+//!
+//! Rows are checked in blocks as they are touched: a flipped hash would read as "there is no such skill".
 
 use crate::index::bits::Bits;
-use crate::index::le::{Cutter, put_u32, put_u32s, size_u32};
-use crate::index::phf::{PerfectHash, PerfectHashRef};
+use crate::index::le::{Cutter, put_u32s, size_u32};
+use crate::index::phf::{self, PerfectHash};
 use crate::index::sections::{BuildError, Damaged, SectionKind};
+use crate::snapshot::{Bytes, Lazy, RowLayout};
 
 /// Bytes of a row and of the header: a cache line each.
 const ROW_BYTES: usize = 64;
+
+/// Where the place of a record stands in the rows from [`IdIndex::rows_at`] on.
+pub(crate) const PLACES: RowLayout = RowLayout { stride: ROW_BYTES, at: 24 };
 
 /// One row: everything that a look-up needs without touching the record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,22 +33,18 @@ pub(crate) struct Row {
     pub(crate) hash: u128,
     /// Ordinal in the layer.
     pub(crate) ordinal: u32,
-    /// Meaning is the catalog's: kind, risk, status, format of the record.
+    /// Meaning is the catalog's: status, kind and risks.
     pub(crate) flags: u32,
-    /// Segment that holds the record.
-    pub(crate) segment: u32,
+    /// Segment that holds the record, and where it begins there: `segment << 56 | offset`.
+    pub(crate) place: u64,
     /// Bytes of the record.
-    pub(crate) record_len: u32,
-    /// Where the record begins in its section.
-    pub(crate) record_offset: u64,
+    pub(crate) length: u32,
     /// Checksum of the record's bytes.
-    pub(crate) record_crc32c: u32,
-    /// Kept for later versions: zero.
-    pub(crate) reserved: [u32; 5],
+    pub(crate) crc32c: u32,
 }
 
 impl Row {
-    /// Decodes a row. Cost: eleven loads from one cache line; those not used are left out by the compiler.
+    /// Decodes a row. Cost: loads from one cache line; those not used are left out by the compiler.
     #[inline]
     fn read(bytes: &[u8; ROW_BYTES]) -> Self {
         let word = |i: usize| bytes.as_chunks::<4>().0.get(i).map_or(0, |b| u32::from_le_bytes(*b));
@@ -50,20 +53,19 @@ impl Row {
             hash: u128::from(long(0)) | (u128::from(long(2)) << 64),
             ordinal: word(4),
             flags: word(5),
-            segment: word(6),
-            record_len: word(7),
-            record_offset: long(8),
-            record_crc32c: word(10),
-            reserved: [word(11), word(12), word(13), word(14), word(15)],
+            place: long(6),
+            length: word(8),
+            crc32c: word(9),
         }
     }
 
     fn write(&self, out: &mut Vec<u8>) {
+        let end = out.len() + ROW_BYTES;
         out.extend_from_slice(&self.hash.to_le_bytes());
-        put_u32s(out, &[self.ordinal, self.flags, self.segment, self.record_len]);
-        out.extend_from_slice(&self.record_offset.to_le_bytes());
-        put_u32(out, self.record_crc32c);
-        put_u32s(out, &self.reserved);
+        put_u32s(out, &[self.ordinal, self.flags]);
+        out.extend_from_slice(&self.place.to_le_bytes());
+        put_u32s(out, &[self.length, self.crc32c]);
+        out.resize(end, 0);
     }
 }
 
@@ -89,77 +91,96 @@ pub(crate) fn build(rows: &[Row]) -> Result<Vec<u8>, BuildError> {
 }
 
 /// The section, open for look-ups.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ids<'a> {
-    rows: &'a [[u8; ROW_BYTES]],
-    table: PerfectHashRef<'a>,
+#[derive(Debug)]
+pub(crate) struct IdIndex {
+    section: Lazy,
+    seed: u32,
+    keys: u32,
+    buckets: usize,
+    /// Where the pilots begin.
+    pilots_at: usize,
 }
 
-impl<'a> Ids<'a> {
-    /// Opens the section; it should begin at a multiple of 64 in memory. Cost: constant.
-    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, Damaged> {
-        let mut cutter = Cutter::new(SectionKind::Ids, bytes);
-        let mut header = Cutter::new(SectionKind::Ids, cutter.take(ROW_BYTES)?);
+const DAMAGED_BLOCK: Damaged = Damaged::new(SectionKind::Ids, "a block does not match its checksum");
+
+impl IdIndex {
+    /// Opens the section; it should begin at a multiple of 64 in memory. Cost: one block.
+    pub(crate) fn open(section: Lazy) -> Result<Self, Damaged> {
+        let head = section.get(0, ROW_BYTES.min(section.len())).ok_or(DAMAGED_BLOCK)?;
+        let mut header = Cutter::new(SectionKind::Ids, head);
         let (keys, buckets, seed) = (header.u32()?, header.size()?, header.u32()?);
-        let rows = cutter.take_items(keys as usize, ROW_BYTES)?.as_chunks().0;
-        let pilots = cutter.u32s(buckets)?;
-        cutter.finish()?;
-        if (keys == 0) != (buckets == 0) {
-            return Err(Damaged::new(SectionKind::Ids, "rows and buckets do not fit each other"));
+        let wrong = Damaged::new(SectionKind::Ids, "rows and buckets do not fit each other");
+        let pilots_at = (keys as usize + 1) * ROW_BYTES;
+        let end = buckets.checked_mul(4).and_then(|bytes| bytes.checked_add(pilots_at));
+        if end != Some(section.len()) || (keys == 0) != (buckets == 0) {
+            return Err(wrong);
         }
-        Ok(Self { rows, table: PerfectHashRef::new(seed, keys, pilots) })
+        Ok(Self { section, seed, keys, buckets, pilots_at })
     }
 
-    /// The row of an id's hash if it is visible. Reads the same memory for a hidden id as for a visible one.
+    /// Slot and row of an id's hash if it is visible. Reads the same memory for a hidden id as for a visible one.
     #[inline]
-    pub(crate) fn lookup(&self, hash: u128, visible: &Bits) -> Result<Option<Row>, Damaged> {
-        let Some(row) = self.candidate(hash)? else { return Ok(None) };
+    pub(crate) fn lookup(&self, hash: u128, visible: &Bits) -> Result<Option<(u32, Row)>, Damaged> {
+        let Some((slot, row)) = self.candidate(hash)? else { return Ok(None) };
         let same = u64::from(row.hash == hash);
-        Ok(if same & visible.bit(row.ordinal) == 1 { Some(row) } else { None })
+        Ok(if same & visible.bit(row.ordinal) == 1 { Some((slot, row)) } else { None })
     }
 
-    /// The row of an id's hash, visible or not: for those who build and verify.
-    pub(crate) fn row(&self, hash: u128) -> Result<Option<Row>, Damaged> {
-        Ok(self.candidate(hash)?.filter(|row| row.hash == hash))
+    /// Slot and row of an id's hash, visible or not: for those who build and verify.
+    pub(crate) fn row(&self, hash: u128) -> Result<Option<(u32, Row)>, Damaged> {
+        Ok(self.candidate(hash)?.filter(|(_, row)| row.hash == hash))
     }
 
-    /// How many ids there are.
-    #[cfg(test)]
-    pub(crate) const fn len(&self) -> usize {
-        self.rows.len()
+    /// The rows as bytes, for [`PLACES`]. What is read of a row here is checked by the checksum in it.
+    pub(crate) fn row_bytes(&self) -> Option<Bytes> {
+        self.section.unchecked().part(ROW_BYTES as u64, u64::from(self.keys) * ROW_BYTES as u64)
     }
 
-    /// All rows, in slot order.
-    pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = Row> + use<'a> {
-        self.rows.iter().map(Row::read)
+    /// All rows, in slot order. Cost: their checksums.
+    pub(crate) fn rows(&self) -> Result<impl ExactSizeIterator<Item = Row> + '_, Damaged> {
+        let rows = self.section.get(ROW_BYTES, self.pilots_at - ROW_BYTES).ok_or(DAMAGED_BLOCK)?;
+        Ok(rows.as_chunks().0.iter().map(Row::read))
     }
 
     /// Checks that every row is found under its own hash. Cost: one look-up a row; `verify` calls it.
     pub(crate) fn verify(&self) -> Result<(), Damaged> {
-        for (i, row) in self.rows().enumerate() {
-            if self.table.slot(row.hash).map(|slot| slot as usize) != Some(i) {
+        for (slot, row) in (0..).zip(self.rows()?) {
+            if self.slot(row.hash)? != Some(slot) {
                 return Err(Damaged::new(SectionKind::Ids, "a row is not where its hash says"));
             }
         }
         Ok(())
     }
 
+    /// The only slot where a hash can be; any number if pilots are damaged in a way that their checksum does not show.
     #[inline]
-    fn candidate(&self, hash: u128) -> Result<Option<Row>, Damaged> {
-        let Some(slot) = self.table.slot(hash) else { return Ok(None) };
-        match self.rows.get(slot as usize) {
-            Some(row) => Ok(Some(Row::read(row))),
-            None => Err(Damaged::new(SectionKind::Ids, "a pilot points beyond the rows")),
+    fn slot(&self, hash: u128) -> Result<Option<u32>, Damaged> {
+        if self.keys == 0 {
+            return Ok(None);
         }
+        let key = phf::Key::new(hash, self.seed, self.buckets);
+        let pilot = self.section.get(self.pilots_at + key.bucket * 4, 4).ok_or(DAMAGED_BLOCK)?;
+        Ok(pilot.first_chunk().map(|pilot| key.slot(u32::from_le_bytes(*pilot), self.keys)))
+    }
+
+    #[inline]
+    fn candidate(&self, hash: u128) -> Result<Option<(u32, Row)>, Damaged> {
+        let Some(slot) = self.slot(hash)? else { return Ok(None) };
+        if slot >= self.keys {
+            return Err(Damaged::new(SectionKind::Ids, "a pilot points beyond the rows"));
+        }
+        let row = self.section.get((slot as usize + 1) * ROW_BYTES, ROW_BYTES).ok_or(DAMAGED_BLOCK)?;
+        Ok(row.first_chunk().map(|row| (slot, Row::read(row))))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Ids, Row, build};
+    use super::{IdIndex, Row, build};
     use crate::index::bits::Bits;
     use crate::index::hash::hash128;
     use crate::index::sections::BuildError;
+    use crate::snapshot::Lazy;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -168,11 +189,9 @@ mod tests {
             hash: hash128(id.as_bytes()),
             ordinal,
             flags: ordinal ^ 5,
-            segment: ordinal % 5,
-            record_len: 1_000 + ordinal,
-            record_offset: (u64::from(ordinal) << 33) + 16,
-            record_crc32c: !ordinal,
-            reserved: [0; 5],
+            place: (u64::from(ordinal % 5) << 56) | (u64::from(ordinal) << 33) + 16,
+            length: 1_000 + ordinal,
+            crc32c: !ordinal,
         }
     }
 
@@ -186,9 +205,9 @@ mod tests {
             let map: BTreeMap<String, u32> = ids.into_iter().zip(0..).collect();
             let rows: Vec<Row> = map.iter().map(|(id, ordinal)| row(id, *ordinal)).collect();
             let bytes = build(&rows).unwrap();
-            let index = Ids::open(&bytes).unwrap();
+            let index = IdIndex::open(Lazy::of(&bytes)).unwrap();
             index.verify().unwrap();
-            prop_assert_eq!(index.len(), rows.len());
+            prop_assert_eq!(index.rows().unwrap().len(), rows.len());
             let mut visible = Bits::full(60);
             for ordinal in &hidden {
                 visible.clear(u32::from(*ordinal));
@@ -196,9 +215,9 @@ mod tests {
             for id in map.keys().cloned().chain([String::new(), "d".to_owned(), "aaaaaa".to_owned()]) {
                 let hash = hash128(id.as_bytes());
                 let expected = map.get(&id).map(|ordinal| row(&id, *ordinal));
-                prop_assert_eq!(index.row(hash).unwrap(), expected);
+                prop_assert_eq!(index.row(hash).unwrap().map(|(_, row)| row), expected);
                 let seen = expected.filter(|row| visible.test(row.ordinal));
-                prop_assert_eq!(index.lookup(hash, &visible).unwrap(), seen);
+                prop_assert_eq!(index.lookup(hash, &visible).unwrap().map(|(_, row)| row), seen);
             }
         }
 
@@ -212,7 +231,7 @@ mod tests {
             if cut % 3 == 0 {
                 bytes.truncate(usize::from(cut) % (bytes.len() + 1));
             }
-            if let Ok(index) = Ids::open(&bytes) {
+            if let Ok(index) = IdIndex::open(Lazy::of(&bytes)) {
                 let visible = Bits::full(40);
                 for row in rows(60) {
                     let _ = (index.lookup(row.hash, &visible), index.row(row.hash));
@@ -243,7 +262,7 @@ mod tests {
         let mut bytes = build(&rows(1)).unwrap();
         let pilot = bytes.len() - 4;
         bytes[pilot] = 9;
-        let index = Ids::open(&bytes).unwrap();
+        let index = IdIndex::open(Lazy::of(&bytes)).unwrap();
         assert!(index.lookup(rows(1)[0].hash, &Bits::full(1)).is_err());
     }
 }

@@ -84,8 +84,31 @@ impl<'a> PerfectHashRef<'a> {
     /// there are no keys. With damaged pilots the slot may be any number.
     #[inline]
     pub(crate) fn slot(&self, hash: u128) -> Option<u32> {
-        let (bucket, key) = place(hash, self.seed, self.pilots.len());
-        self.pilots.get(bucket).map(|pilot| slot(key, pilot, self.keys))
+        let key = Key::new(hash, self.seed, self.pilots.len());
+        self.pilots.get(key.bucket).map(|pilot| key.slot(pilot, self.keys))
+    }
+}
+
+/// A key on its way to a slot, for those who read the pilots themselves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    /// Number of the pilot to read; below the number of buckets unless that is 0.
+    pub(crate) bucket: usize,
+    rest: u64,
+}
+
+impl Key {
+    /// The bucket of a hash.
+    #[inline]
+    pub(crate) fn new(hash: u128, seed: u32, buckets: usize) -> Self {
+        let (bucket, rest) = place(hash, seed, buckets);
+        Self { bucket, rest }
+    }
+
+    /// The slot under the bucket's pilot.
+    #[inline]
+    pub(crate) fn slot(self, pilot: u32, keys: u32) -> u32 {
+        slot(self.rest, pilot, keys)
     }
 }
 

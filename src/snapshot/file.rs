@@ -1,7 +1,10 @@
 //! A segment file: named sections behind a header that says where they are and how to check them.
 
+use std::sync::Arc;
+
 use sha2::{Digest, Sha256};
 
+use super::lazy::{self, Lazy};
 use super::map::Bytes;
 use super::names;
 use super::sections as s;
@@ -59,7 +62,12 @@ impl FileBuilder {
     }
 
     /// Writes the file. Fails if there are too many sections, or two of one kind.
-    pub(crate) fn finish(self, generation: u64) -> Result<Built, StorageError> {
+    pub(crate) fn finish(mut self, generation: u64) -> Result<Built, StorageError> {
+        let with_blocks = self.sections.iter().filter(|(_, flags, _)| flags & s::FLAG_BLOCKS != 0);
+        let sums: Vec<u8> = with_blocks.flat_map(|(.., bytes)| lazy::checksums(bytes)).collect();
+        if !sums.is_empty() {
+            self.sections.push((s::KIND_BLOCKS, s::FLAG_REQUIRED | s::FLAG_VERIFY_AT_OPEN, sums));
+        }
         let count = self.sections.len();
         if count > SECTIONS_MAX {
             return Err(StorageError::TooLarge {
@@ -183,7 +191,8 @@ impl SectionFile {
         if found != Some(&descriptor(schema.sizes)[..]) {
             return Err(self.damaged("its archives have another layout than this program's".to_owned()));
         }
-        let unknown = |section: &&Section| section.is_required() && !schema.sections.contains(&section.kind);
+        let known = |kind| kind == s::KIND_BLOCKS || schema.sections.contains(&kind);
+        let unknown = |section: &&Section| section.is_required() && !known(section.kind);
         if let Some(section) = self.sections.iter().find(unknown) {
             let kind = section.kind;
             return Err(
@@ -215,6 +224,36 @@ impl SectionFile {
     /// The section of a kind, or the damage that it is missing.
     pub(crate) fn required(&self, kind: u32) -> Result<Bytes, StorageError> {
         self.section(kind).ok_or_else(|| self.damaged(format!("section {kind:#x} is missing")))
+    }
+
+    /// The section of a kind, to be checked where it is touched.
+    ///
+    /// # Errors
+    /// The section is missing, or its blocks have no checksums.
+    pub(crate) fn lazy(self: &Arc<Self>, kind: u32) -> Result<Lazy, StorageError> {
+        let mut before = 0;
+        for section in &self.sections {
+            let blocks = if section.has_blocks() {
+                lazy::blocks(self.slice(section).map_or(0, <[u8]>::len))
+            } else {
+                0
+            };
+            if section.kind != kind {
+                before += blocks;
+                continue;
+            }
+            let sums = self.section(s::KIND_BLOCKS);
+            let sums = match blocks {
+                0 => Some(Bytes::from_constant(&[])),
+                _ => sums.and_then(|sums| sums.part(4 * before as u64, 4 * blocks as u64)),
+            };
+            let bytes = self.bytes.part(section.offset, section.length);
+            if let (Some(sums), Some(bytes), true) = (sums, bytes, section.has_blocks()) {
+                return Ok(Lazy::new(bytes, sums, Some(Arc::clone(self)), kind));
+            }
+            return Err(self.damaged(format!("section {kind:#x} has no checksums of its blocks")));
+        }
+        Err(self.damaged(format!("section {kind:#x} is missing")))
     }
 
     /// The table.

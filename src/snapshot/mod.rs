@@ -2,8 +2,8 @@
 //! of processes in step. It knows nothing of skills.
 //!
 //! From below: [`map`] shares memory with files and processes, [`storage`] is the file system as a trait, [`names`]
-//! says which names are ours. [`sections`] and [`file`] lay out a segment, [`record`] hands out its records after
-//! their first check. [`manifest`] is `CURRENT`, the only commit point; [`ring`] keeps the revocations since, [`epoch`]
+//! says which names are ours. [`sections`] and [`file`] lay out a segment, [`lazy`] hands out its blocks and
+//! [`record`] its records after their first check. [`manifest`] is `CURRENT`, the only commit point; [`ring`] keeps the revocations since, [`epoch`]
 //! the number that tells others to look again, [`lock`] the writers apart. [`dir`] opens a directory, [`load`] is the
 //! reader's protocol, [`commit`] the writer's, [`recover`] and [`collect`] clean up behind both, [`fixed`] looks at the
 //! files that are always there.
@@ -16,6 +16,7 @@ pub(crate) mod dir;
 pub(crate) mod epoch;
 pub(crate) mod file;
 pub(crate) mod fixed;
+pub(crate) mod lazy;
 pub(crate) mod load;
 pub(crate) mod lock;
 pub(crate) mod manifest;
@@ -33,8 +34,9 @@ pub(crate) use commit::{Edit, Outcome};
 pub(crate) use dir::{DataDir, MapKind, OpenOptions, TICK};
 pub(crate) use epoch::Follow;
 pub(crate) use file::{Built, FileBuilder, Schema, SectionFile, content_hash};
+pub(crate) use lazy::Lazy;
 pub(crate) use load::Loaded;
 pub(crate) use manifest::{FileRef, Generation, Manifest, Recovery};
 pub(crate) use map::{Aligned, Bytes};
 pub(crate) use record::{Damage, Ranges, Records, RowLayout, Texts};
-pub(crate) use sections::{FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN};
+pub(crate) use sections::{FLAG_BLOCKS, FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN};

@@ -47,6 +47,11 @@ pub(crate) const SIZES_MAX: usize = 20;
 pub(crate) const FLAG_REQUIRED: u32 = 1;
 /// Bit of a section's flags: its checksum is verified at open, not at first touch.
 pub(crate) const FLAG_VERIFY_AT_OPEN: u32 = 2;
+/// Bit of a section's flags: its blocks have checksums, and are verified at first touch.
+pub(crate) const FLAG_BLOCKS: u32 = 4;
+/// Kind of the section that holds the checksums of blocks: those of each section with [`FLAG_BLOCKS`], in the order of
+/// the table.
+pub(crate) const KIND_BLOCKS: u32 = 64;
 
 /// Bytes of header and table, up to the first section.
 pub(crate) const fn head_bytes(sections: usize) -> usize {
@@ -60,7 +65,7 @@ const _: () = assert!(AT_COUNTS + COUNTS * 8 <= HEADER_BYTES && head_bytes(SECTI
 pub(crate) struct Section {
     /// What it holds; the kinds are named by the layer that writes them.
     pub(crate) kind: u32,
-    /// [`FLAG_REQUIRED`], [`FLAG_VERIFY_AT_OPEN`].
+    /// [`FLAG_REQUIRED`], [`FLAG_VERIFY_AT_OPEN`], [`FLAG_BLOCKS`].
     pub(crate) flags: u32,
     /// Where it begins in the file.
     pub(crate) offset: u64,
@@ -79,6 +84,11 @@ impl Section {
     /// Whether the checksum is verified at open.
     pub(crate) fn is_verified_at_open(&self) -> bool {
         self.flags & FLAG_VERIFY_AT_OPEN != 0
+    }
+
+    /// Whether its blocks have checksums.
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.flags & FLAG_BLOCKS != 0
     }
 
     /// The entry as it stands in the table.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{epoch, manifest, map, names, record, ring, sections};
+use super::super::{epoch, lazy, manifest, map, names, record, ring, sections};
 use crate::limits;
 
 fn text(magic: [u8; 8]) -> String {
@@ -10,7 +10,7 @@ fn text(magic: [u8; 8]) -> String {
 }
 
 fn constants() -> BTreeMap<&'static str, String> {
-    let numbers: [(&str, u64); 40] = [
+    let numbers: [(&str, u64); 43] = [
         ("segment.major", sections::MAJOR.into()),
         ("segment.minor", sections::MINOR.into()),
         ("segment.header_bytes", sections::HEADER_BYTES as u64),
@@ -27,6 +27,9 @@ fn constants() -> BTreeMap<&'static str, String> {
         ("segment.at_counts", sections::AT_COUNTS as u64),
         ("segment.flag_required", sections::FLAG_REQUIRED.into()),
         ("segment.flag_verify_at_open", sections::FLAG_VERIFY_AT_OPEN.into()),
+        ("segment.flag_blocks", sections::FLAG_BLOCKS.into()),
+        ("segment.kind_blocks", sections::KIND_BLOCKS.into()),
+        ("segment.block_bytes", lazy::BLOCK_BYTES as u64),
         ("segment.sections_max", limits::SECTIONS_MAX as u64),
         ("record.alignment", record::RECORD_ALIGNMENT as u64),
         ("record.payload_shift", record::PAYLOAD_SHIFT.into()),
