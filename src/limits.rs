@@ -99,6 +99,8 @@ pub const FOLDER_DEPTH_MAX: usize = 16;
 pub const IMPORT_FILES_MAX: usize = 100_000;
 /// Most skills in a layer.
 pub const LAYER_SKILLS_MAX: usize = 16_000_000;
+/// Payload segments of a layer, and source files: small changes add some, which larger ones swallow.
+pub const SEGMENTS_KEPT_MAX: usize = 5;
 /// Longest text of a lookup, search or match request; the rest is ignored.
 pub const QUERY_BYTES_MAX: usize = 4 * 1024;
 /// Most different terms of a search; those after them are ignored.

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use crate::catalog::open::OpenLayer;
 use crate::catalog::options::{BundledMode, FollowMode, MapMode, Options};
+use crate::catalog::source::{self, Found};
 use crate::catalog::state::State;
 use crate::catalog::visibility;
 use crate::catalog::{History, Look, View, bundled};
@@ -338,21 +339,35 @@ impl Catalog {
         self.entries_of(&state, layer)
     }
 
+    /// What source files hold, in their order.
+    pub(crate) fn read_sources(&self, sources: &[FileRef]) -> Result<Vec<Found>> {
+        let read = |file: &FileRef| source::read(&file.name, &self.inner.dir.read_source(file)?);
+        sources.iter().map(read).collect()
+    }
+
     pub(crate) fn entries_of(&self, state: &State, layer: Layer) -> Result<Vec<Entry>> {
-        let source =
-            state.loaded.manifest.layers.get(layer.name()).and_then(|known| known.current.source.as_ref());
-        if let Some(source) = source {
-            let read = self.inner.dir.read_source(source).map_err(Error::from);
-            match read.and_then(|bytes| super::source::read(&source.name, &bytes)) {
-                Ok(found) => return Ok(found.entries),
-                Err(error) => tracing::warn!(%error, "the source is damaged; reading the snapshot instead"),
+        Ok(self.entries_and_source(state, layer)?.0)
+    }
+
+    /// The entries, and whether they come from where they should.
+    pub(crate) fn entries_and_source(&self, state: &State, layer: Layer) -> Result<(Vec<Entry>, bool)> {
+        let mut sound = true;
+        let known = state.loaded.manifest.layers.get(layer.name());
+        if let Some(known) = known.filter(|known| !known.current.sources.is_empty()) {
+            match self.read_sources(&known.current.sources) {
+                Ok(found) => return Ok((source::fold(found), true)),
+                Err(error) => {
+                    tracing::warn!(%error, "the source is damaged; reading the snapshot instead");
+                    sound = false;
+                }
             }
         }
-        match (state.layer(layer), layer) {
-            (Some(open), _) => open.entries(),
-            (None, Layer::Bundled) => bundled::layer(self.registry())?.entries(),
-            (None, _) => Ok(Vec::new()),
-        }
+        let entries = match (state.layer(layer), layer) {
+            (Some(open), _) => open.entries()?,
+            (None, Layer::Bundled) => bundled::layer(self.registry())?.entries()?,
+            (None, _) => Vec::new(),
+        };
+        Ok((entries, sound))
     }
 }
 

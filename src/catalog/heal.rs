@@ -3,13 +3,15 @@
 //! `local` and `learned` are rebuilt from their sources; a layer without one goes back to its previous generation; if
 //! there is none it becomes empty, which for `synced` means a full sync. Nothing here lifts a revocation.
 
-use crate::catalog::Catalog;
+use crate::catalog::build::build;
 use crate::catalog::handle::is_damage;
 use crate::catalog::state::{Kept, kept};
 use crate::catalog::update::{folded, set_kept};
-use crate::error::{Error, Result};
+use crate::catalog::{Catalog, source};
+use crate::error::{Error, Result, StorageError};
+use crate::limits::SEGMENTS_KEPT_MAX;
 use crate::model::Layer;
-use crate::snapshot::{Edit, Generation, Loaded, Outcome};
+use crate::snapshot::{Edit, FileRef, Generation, Loaded, Outcome};
 
 /// Layers that have a source.
 const WITH_SOURCE: [Layer; 2] = [Layer::Local, Layer::Learned];
@@ -58,7 +60,7 @@ impl Catalog {
             rebuilt.unwrap_or_else(|| match history.iter().find(|earlier| self.opens(layer, earlier)) {
                 Some(earlier) => Generation { generation, ..earlier.clone() },
                 // Empty, but what there is of a source stays within reach.
-                None => Generation { generation, source: damaged.source.clone(), ..Generation::default() },
+                None => Generation { generation, sources: damaged.sources.clone(), ..Generation::default() },
             });
         let keep = self.inner.options.keep_generations as usize;
         let outcome = self.inner.dir.commit_then(
@@ -94,48 +96,61 @@ impl Catalog {
     /// The same content again from the source; `None` for a layer without one, or with one that is damaged too. A disk
     /// that is full is an error: content that is still on it must not be given up.
     fn rebuilt(&self, layer: Layer, damaged: &Generation, generation: u64) -> Result<Option<Generation>> {
-        let Some(source) = &damaged.source else { return Ok(None) };
-        let read = self.inner.dir.read_source(source).map_err(Error::from);
-        let found = match read.and_then(|bytes| super::source::read(&source.name, &bytes)) {
-            Ok(found) => found,
+        if damaged.sources.is_empty() {
+            return Ok(None);
+        }
+        let entries = match self.read_sources(&damaged.sources) {
+            Ok(found) => source::fold(found),
             Err(Error::Storage(error)) if is_damage(&error) => {
                 tracing::error!(%error, layer = layer.name(), "the source is damaged too");
                 return Ok(None);
             }
             Err(error) => return Err(error),
         };
-        let (files, built) = self.build_files(layer, found.entries, generation)?;
-        let source = Some(source.clone());
-        Ok(Some(Generation { generation, files, source, digest: built.digest, skills: built.skills }))
+        let built = build(layer, entries, self.registry(), generation)?;
+        let files = self.write_files(layer, &built, &[])?;
+        let sources = damaged.sources.clone();
+        Ok(Some(Generation { generation, files, sources, digest: built.digest, skills: built.skills }))
+    }
+
+    /// The files that a source changes, the whole one first, and itself; with the layer that they are of.
+    fn chain(&self, all: &[FileRef], last: &FileRef) -> Result<(Layer, Vec<FileRef>)> {
+        let mut files = vec![last.clone()];
+        let mut found = source::read(&last.name, &self.inner.dir.read_source(last)?)?;
+        while let Some(name) = &found.after {
+            let before = all.iter().find(|file| file.name == *name && files.len() <= SEGMENTS_KEPT_MAX);
+            let before = before.ok_or_else(|| {
+                StorageError::damaged(&last.name, format!("{name}, which it changes, is not there"))
+            })?;
+            found = source::read(&before.name, &self.inner.dir.read_source(before)?)?;
+            files.insert(0, before.clone());
+        }
+        Ok((found.layer, files))
     }
 
     /// After `CURRENT` and its predecessor were lost: rebuilds the layers whose sources are still there.
     pub(crate) fn rebuild_recovered(&self, loaded: &Loaded) -> Result<()> {
         let generation = loaded.manifest.generation_floor + 1;
         let mut rebuilt: Vec<(Layer, Generation)> = Vec::new();
-        for source in self.inner.dir.sources()? {
-            let bytes = self.inner.dir.read_source(&source)?;
-            let found = match super::source::read(&source.name, &bytes) {
-                Ok(found) => found,
+        let all = self.inner.dir.sources()?;
+        for last in &all {
+            let (layer, sources) = match self.chain(&all, last) {
+                Ok(chain) => chain,
                 Err(error) => {
                     tracing::warn!(%error, "left aside");
                     continue;
                 }
             };
             // A layer that the manifest speaks of is as it says, also if that is empty.
-            let known =
-                loaded.manifest.layers.get(found.layer.name()).is_some_and(|l| l.current.generation > 0);
+            let known = loaded.manifest.layers.get(layer.name()).is_some_and(|l| l.current.generation > 0);
             // Sources come newest first: the first one of a layer is its truth.
-            if known
-                || !WITH_SOURCE.contains(&found.layer)
-                || rebuilt.iter().any(|(layer, _)| *layer == found.layer)
-            {
+            if known || !WITH_SOURCE.contains(&layer) || rebuilt.iter().any(|(other, _)| *other == layer) {
                 continue;
             }
-            let wanted = Generation { source: Some(source), ..Generation::default() };
-            if let Some(next) = self.rebuilt(found.layer, &wanted, generation)? {
-                tracing::warn!(layer = found.layer.name(), skills = next.skills, "rebuilt from its source");
-                rebuilt.push((found.layer, next));
+            let wanted = Generation { sources, ..Generation::default() };
+            if let Some(next) = self.rebuilt(layer, &wanted, generation)? {
+                tracing::warn!(layer = layer.name(), skills = next.skills, "rebuilt from its source");
+                rebuilt.push((layer, next));
             }
         }
         self.inner.dir.commit_then(

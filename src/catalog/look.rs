@@ -132,9 +132,14 @@ impl Look {
         let mut places = self.named(&normalise(clip(text)))?;
         places.retain(|named| matches!(named.kind, KeyKind::Id | KeyKind::Name | KeyKind::Alias));
         places.sort_by_key(|named| (named.kind, named.layer, named.ordinal));
+        places.truncate(NAMED_MAX);
+        let place = |named: &Named| (named.kind, named.layer);
+        places.sort_by(|a, b| {
+            place(a).cmp(&place(b)).then_with(|| self.by_id((a.layer, a.ordinal), (b.layer, b.ordinal)))
+        });
         let mut seen: HashSet<(usize, u32)> =
             found.iter().map(|skill| (skill.index, skill.ordinal)).collect();
-        for named in places.iter().take(NAMED_MAX) {
+        for named in &places {
             if seen.insert((named.layer, named.ordinal)) {
                 found.push(self.at(named.layer, named.ordinal)?);
             }
@@ -188,7 +193,9 @@ impl Look {
                 }
             }
         }
-        found.sort_unstable();
+        found.sort_unstable_by(|a, b| {
+            (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| self.by_id((a.1, a.2), (b.1, b.2)))
+        });
         self.distinct(found.into_iter().map(|(_, index, ordinal)| (index, ordinal)), limit)
     }
 
@@ -217,8 +224,23 @@ impl Look {
                 }
             }
         }
-        found.sort_unstable();
+        found.sort_unstable_by(|a, b| {
+            (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)).then_with(|| self.by_id((a.2, a.3), (b.2, b.3)))
+        });
         self.distinct(found.into_iter().map(|(_, _, index, ordinal)| (index, ordinal)), limit)
+    }
+
+    /// The order of two skills by their ids; ordinals say nothing, since they depend on how a layer came to be. What is
+    /// damaged comes first and is found to be so when it is read.
+    fn by_id(&self, a: (usize, u32), b: (usize, u32)) -> std::cmp::Ordering {
+        let id = |(layer, ordinal): (usize, u32)| {
+            self.state
+                .layers
+                .get(layer)
+                .and_then(|open| open.record(ordinal).ok())
+                .map(|record| record.id.as_str())
+        };
+        id(a).cmp(&id(b))
     }
 
     fn distinct(

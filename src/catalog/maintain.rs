@@ -188,7 +188,7 @@ fn layer_status(state: &State, open: &OpenLayer) -> LayerStatus {
         skills: open.live.count(),
         bytes: generation.map_or_else(
             || open.bytes(),
-            |known| known.files.iter().chain(&known.source).map(|file| file.length).sum(),
+            |known| known.files.iter().chain(&known.sources).map(|file| file.length).sum(),
         ),
         digest: generation.map_or_else(String::new, |known| known.digest.clone()),
     }

@@ -27,6 +27,7 @@ mod matching;
 mod open;
 mod options;
 mod phrase;
+mod plan;
 mod record;
 mod report;
 mod row;
@@ -38,6 +39,7 @@ mod state;
 mod update;
 mod view;
 mod visibility;
+mod write;
 
 pub use answer::{Filter, Hit, ListPage, MatchAnswer, SearchPage, Why};
 pub use evaluate::{Evaluation, LabelledQuery, OutOfScope, Quality, evaluate};

@@ -24,6 +24,7 @@ pub(crate) struct OpenLayer {
     pub(crate) layer: Layer,
     pub(crate) generation: u64,
     directory: Arc<SectionFile>,
+    heads: Vec<SegmentHead>,
     segments: Vec<OpenSegment>,
     spans: Vec<Span>,
     ids: IdIndex,
@@ -99,6 +100,7 @@ impl OpenLayer {
             available: live.clone(),
             live,
             directory,
+            heads: Vec::new(),
             segments,
             spans,
             overrides: HashMap::new(),
@@ -111,6 +113,7 @@ impl OpenLayer {
         for (index, segment) in head.segments.iter().enumerate() {
             open.find_available(index, segment, registry, &fingerprint)?;
         }
+        open.heads = head.segments;
         Ok(open)
     }
 
@@ -156,6 +159,11 @@ impl OpenLayer {
     /// The directory's name.
     pub(crate) fn name(&self) -> &str {
         self.directory.name()
+    }
+
+    /// What the directory says of the segments.
+    pub(crate) fn heads(&self) -> &[SegmentHead] {
+        &self.heads
     }
 
     /// The segments in ordinal order.

@@ -1,9 +1,11 @@
 //! `source-{hash}.jsonl`: the truth of the `local` and `learned` layers, from which their snapshots are derived.
 //!
-//! The first line says of which layer it is. Then one JSON object a line: the canonical skill, the file that it mirrors, the source text and the resources. Where the
-//! body is the end of the source text (the usual SKILL.md) only the text before it is written, so that nothing is
-//! kept twice.
+//! The first line says of which layer it is, and which file it changes if it is not whole. Then one JSON object a
+//! line: the canonical skill, the file that it mirrors, the source text and the resources; or the id of a skill that is
+//! taken out. Where the body is the end of the source text (the usual SKILL.md) only the text before it is written, so
+//! that nothing is kept twice.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -19,6 +21,12 @@ use crate::model::{Entry, Layer, Origin, Skill};
 struct Head {
     source: Layer,
     skills: u64,
+    /// Name of the file that this one changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+    /// Ids taken out.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    removed: BTreeSet<String>,
 }
 
 /// What a source file holds.
@@ -28,6 +36,22 @@ pub(crate) struct Found {
     pub(crate) layer: Layer,
     /// Its skills.
     pub(crate) entries: Vec<Entry>,
+    /// Name of the file that it changes; `None` if it is whole.
+    pub(crate) after: Option<String>,
+    /// Ids that it takes out.
+    pub(crate) removed: BTreeSet<String>,
+}
+
+/// The entries that files say together, by id: the first one is whole, each later one changes what stands there.
+pub(crate) fn fold(files: impl IntoIterator<Item = Found>) -> Vec<Entry> {
+    let mut all: BTreeMap<String, Entry> = BTreeMap::new();
+    for file in files {
+        for id in &file.removed {
+            all.remove(id);
+        }
+        all.extend(file.entries.into_iter().map(|entry| (entry.skill.id.clone(), entry)));
+    }
+    all.into_values().collect()
 }
 
 /// One line.
@@ -49,7 +73,17 @@ struct Line {
 
 /// The lines of these entries. Deterministic: the order is that of the slice.
 pub(crate) fn write(layer: Layer, entries: &[Entry]) -> Vec<u8> {
-    let head = Head { source: layer, skills: entries.len() as u64 };
+    write_after(layer, entries, None, BTreeSet::new())
+}
+
+/// The lines of a file that changes another one.
+pub(crate) fn write_after(
+    layer: Layer,
+    entries: &[Entry],
+    after: Option<String>,
+    removed: BTreeSet<String>,
+) -> Vec<u8> {
+    let head = Head { source: layer, skills: entries.len() as u64, after, removed };
     let mut out = serde_json::to_vec(&head).unwrap_or_default();
     out.push(b'\n');
     for entry in entries {
@@ -95,7 +129,7 @@ pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Found> {
     if entries.len() as u64 != head.skills {
         return Err(damaged(1, format!("{} skills are announced, {} are there", head.skills, entries.len())));
     }
-    Ok(Found { layer: head.source, entries })
+    Ok(Found { layer: head.source, entries, after: head.after, removed: head.removed })
 }
 
 fn read_line(line: &[u8]) -> Result<Entry, String> {

@@ -1,24 +1,19 @@
 //! Changes: the content of a layer, and statements about entitlements.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::catalog::build::{BuiltLayer, build};
+use crate::catalog::Catalog;
+use crate::catalog::plan::{self, Delta, Plan};
 use crate::catalog::report::Committed;
-use crate::catalog::state::{Kept, State, kept};
-use crate::catalog::{Catalog, source};
+use crate::catalog::state::{Kept, State, kept, ordinal_of};
+use crate::catalog::write::keeps_source;
 use crate::entitlement::{LocalStatement, Statement};
 use crate::error::{Error, Problem, Result, StorageError};
 use crate::limits::UPDATE_ATTEMPTS_MAX;
 use crate::model::{Entry, Layer};
-use crate::snapshot::{Edit, FileRef, Generation, Loaded, Manifest, Outcome};
-
-/// Files of a new generation, durable but not yet reached by a manifest.
-struct Written {
-    files: Vec<FileRef>,
-    source: Option<FileRef>,
-    built: BuiltLayer,
-}
+use crate::snapshot::{Edit, Generation, Loaded, Manifest, Outcome};
 
 impl Catalog {
     /// Replaces the content of a layer. `change` gets the current entries and answers the new full set, or `None` if
@@ -41,20 +36,21 @@ impl Catalog {
             let state = self.current()?;
             let base = current_of(&state.loaded.manifest, layer);
             let generation = base.generation.max(state.loaded.manifest.generation_floor) + 1;
-            let Some(entries) = change(self.entries_of(&state, layer)?)? else {
+            let (former, sound) = self.entries_and_source(&state, layer)?;
+            let Some(mut entries) = change(former)? else {
                 self.inner.dir.announce()?;
                 return Ok(Committed { generation: base.generation, changed: false });
             };
             refuse_broken(layer, &entries)?;
-            let written = self.write(layer, entries, generation)?;
-            let next = Generation {
-                generation,
-                files: written.files,
-                source: written.source,
-                digest: written.built.digest,
-                skills: written.built.skills,
+            tidy(layer, &mut entries);
+            // What is damaged is written anew, not changed.
+            let open = state.layer(layer).filter(|_| sound).map(AsRef::as_ref);
+            let next = match Plan::new(open, entries, self.registry())? {
+                Plan::Nothing => base.clone(),
+                Plan::Whole(entries) => self.write_whole(layer, entries, generation)?,
+                Plan::Delta(delta) => self.write_delta(&state, layer, &base, delta, generation)?,
             };
-            if next.files == base.files && next.source == base.source {
+            if next.files == base.files && next.sources == base.sources {
                 self.inner.dir.announce()?;
                 return Ok(Committed { generation: base.generation, changed: false });
             }
@@ -66,38 +62,47 @@ impl Catalog {
         Err(StorageError::Contended { layer: layer.name(), attempts: UPDATE_ATTEMPTS_MAX }.into())
     }
 
-    /// Builds and writes the files of a generation.
-    fn write(&self, layer: Layer, mut entries: Vec<Entry>, generation: u64) -> Result<Written> {
-        let keeps_source = matches!(layer, Layer::Local | Layer::Learned);
-        if keeps_source {
-            for entry in &mut entries {
-                entry.subscriptions.clear();
+    /// Changes some skills of a layer: `puts` come in, in the place of those of the same id, `removes` go. What stays is
+    /// neither read nor built again. Otherwise as [`Catalog::update`].
+    ///
+    /// Cost: the changed skills, and a directory over the layer (some milliseconds for 10,000 skills).
+    ///
+    /// # Errors
+    /// As [`Catalog::update`].
+    pub fn apply(&self, layer: Layer, mut puts: Vec<Entry>, removes: &BTreeSet<String>) -> Result<Committed> {
+        refuse_bundled(layer)?;
+        refuse_broken(layer, &puts)?;
+        tidy(layer, &mut puts);
+        for _ in 0..UPDATE_ATTEMPTS_MAX {
+            let state = self.current()?;
+            let base = current_of(&state.loaded.manifest, layer);
+            let generation = base.generation.max(state.loaded.manifest.generation_floor) + 1;
+            let next = match state.layer(layer) {
+                None => self.write_whole(layer, puts.clone(), generation)?,
+                Some(open) => {
+                    let mut delta = Delta { puts: Vec::new(), removes: BTreeSet::new() };
+                    for entry in &puts {
+                        if plan::same(open, entry)?.is_none() {
+                            delta.puts.push(entry.clone());
+                        }
+                    }
+                    for id in removes.iter().filter(|id| !puts.iter().any(|entry| entry.skill.id == **id)) {
+                        if ordinal_of(open, id)?.is_some_and(|ordinal| open.live.test(ordinal)) {
+                            delta.removes.insert(id.clone());
+                        }
+                    }
+                    if delta.puts.is_empty() && delta.removes.is_empty() {
+                        self.inner.dir.announce()?;
+                        return Ok(Committed { generation: base.generation, changed: false });
+                    }
+                    self.write_delta(&state, layer, &base, delta, generation)?
+                }
+            };
+            if let Some(committed) = self.publish(layer, &base, &next)? {
+                return Ok(committed);
             }
-            entries.sort_by(|a, b| a.skill.id.cmp(&b.skill.id));
         }
-        let source = if keeps_source && !entries.is_empty() {
-            Some(self.inner.dir.write_source(&source::write(layer, &entries))?)
-        } else {
-            None
-        };
-        let (files, built) = self.build_files(layer, entries, generation)?;
-        Ok(Written { files, source, built })
-    }
-
-    /// Builds a generation and writes its files, durable but not yet reached by a manifest.
-    pub(crate) fn build_files(
-        &self,
-        layer: Layer,
-        entries: Vec<Entry>,
-        generation: u64,
-    ) -> Result<(Vec<FileRef>, BuiltLayer)> {
-        let built = build(layer, entries, self.registry(), generation)?;
-        let files = built
-            .files
-            .iter()
-            .map(|file| self.inner.dir.write_file(layer.name(), file))
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok((files, built))
+        Err(StorageError::Contended { layer: layer.name(), attempts: UPDATE_ATTEMPTS_MAX }.into())
     }
 
     /// Commits a generation on top of `base`; `None` if the base is no longer current.
@@ -314,6 +319,18 @@ fn refuse_bundled(layer: Layer) -> Result<()> {
     Err(Error::InvalidArguments {
         problems: vec![Problem::new("invalid_layer", "layer", message).got("bundled")],
     })
+}
+
+/// What a layer does not keep is taken away, and the order is that of the ids.
+fn tidy(layer: Layer, entries: &mut [Entry]) {
+    for entry in entries.iter_mut() {
+        if keeps_source(layer) {
+            entry.subscriptions.clear();
+        }
+        entry.subscriptions.sort_unstable();
+        entry.subscriptions.dedup();
+    }
+    entries.sort_by(|a, b| a.skill.id.cmp(&b.skill.id));
 }
 
 /// Refuses a set with a skill that breaks a rule of the model, with every problem.

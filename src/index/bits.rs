@@ -38,8 +38,13 @@ impl Bits {
         bits
     }
 
+    /// The members from `base` on, a multiple of 64, as a set of `len` ordinals of its own.
+    pub(crate) fn part(&self, base: u32, len: u32) -> Self {
+        let first = (base / WORD) as usize;
+        Self::from_words(len, self.words.get(first..).unwrap_or_default().iter().copied())
+    }
+
     /// Takes words as they are; bits at and beyond `len` are cleared, missing words are empty.
-    #[cfg(test)]
     pub(crate) fn from_words(len: u32, words: impl IntoIterator<Item = u64>) -> Self {
         let mut words: Vec<u64> = words.into_iter().take(words_for(len)).collect();
         words.resize(words_for(len), 0);

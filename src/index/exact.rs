@@ -231,6 +231,31 @@ impl<'a> Exact<'a> {
         Err(DAMAGED_CHAIN)
     }
 
+    /// Every use of every key, in no order; each use once.
+    pub(crate) fn uses(&self) -> impl Iterator<Item = Result<(&'a str, Entry), Damaged>> + '_ {
+        self.rows.iter().flat_map(|bytes| {
+            let row = Row::read(bytes);
+            let len = row.text_len as usize;
+            let text = match bytes.get(TEXT_AT..).and_then(|text| text.get(..len)) {
+                Some(text) => Some(text),
+                None => {
+                    u32_at(&row.text, 0).and_then(|start| self.text.get(start as usize..start as usize + len))
+                }
+            };
+            let text = text.and_then(|text| std::str::from_utf8(text).ok()).ok_or(DAMAGED_ROW);
+            let (start, end) = (row.entries as usize, row.entries as usize + row.entries_len as usize);
+            let many = if row.entries_len == 1 {
+                U32s::default()
+            } else {
+                self.entries.slice(start, end).unwrap_or_default()
+            };
+            let one = (row.entries_len == 1).then_some(row.entries);
+            one.into_iter()
+                .chain(many.iter())
+                .map(move |packed| Ok((text?, Entry::unpack(packed).ok_or(DAMAGED_ENTRY)?)))
+        })
+    }
+
     /// How many keys there are.
     #[cfg(test)]
     pub(crate) const fn len(&self) -> usize {

@@ -49,9 +49,10 @@ pub(crate) struct Generation {
     pub(crate) generation: u64,
     /// Segment files.
     pub(crate) files: Vec<FileRef>,
-    /// Canonical text of the skills, for layers whose truth is here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) source: Option<FileRef>,
+    /// Canonical text of the skills, for layers whose truth is here: the first file is whole, each later one changes
+    /// what those before it say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sources: Vec<FileRef>,
     /// Digest of the content.
     pub(crate) digest: String,
     /// Skills in it.
@@ -134,7 +135,7 @@ impl Manifest {
     pub(crate) fn files(&self) -> impl Iterator<Item = &FileRef> {
         let generations =
             self.layers.values().flat_map(|layer| [&layer.current].into_iter().chain(&layer.history));
-        generations.flat_map(|generation| generation.files.iter().chain(&generation.source))
+        generations.flat_map(|generation| generation.files.iter().chain(&generation.sources))
     }
 
     /// Names of [`Self::files`].

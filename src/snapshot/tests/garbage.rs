@@ -16,7 +16,7 @@ fn a_file_stays_while_a_manifest_its_history_the_former_manifest_or_the_grace_re
     let dir = open(&storage).unwrap();
     publish(&dir, "local", "0").unwrap();
     let first = dir.load().unwrap().manifest.layers["local"].current.clone();
-    let (segment, source) = (&first.files[0].name, &first.source.as_ref().unwrap().name);
+    let (segment, source) = (&first.files[0].name, &first.sources[0].name);
     let still_there = || exists(&storage, segment) && exists(&storage, source);
     publish(&dir, "local", "1").unwrap();
     storage.advance_clock(10 * UNCOMMITTED_GRACE_MS);

@@ -50,9 +50,9 @@ fn publish(dir: &DataDir, layer: &str, text: &str) -> Result<Outcome> {
             let mut next = (*base.manifest).clone();
             let state = next.layers.entry(layer.to_owned()).or_default();
             let generation = state.current.generation.max(next.generation_floor) + 1;
-            let (files, source) = (vec![file.clone()], Some(source.clone()));
+            let (files, sources) = (vec![file.clone()], vec![source.clone()]);
             let digest = text.to_owned();
-            state.advance(Generation { generation, files, source, digest, skills: 1 }, 1);
+            state.advance(Generation { generation, files, sources, digest, skills: 1 }, 1);
             fold(base, &mut next);
             Ok(Edit::Install(Box::new(next)))
         })?;
@@ -89,7 +89,7 @@ fn look(dir: &DataDir) -> Result<Seen> {
                 let text = dir.open_file(file, &SCHEMA)?.required(TEXT)?;
                 layers.insert(name.clone(), String::from_utf8_lossy(&text).into_owned());
             }
-            if let Some(source) = &layer.current.source {
+            for source in &layer.current.sources {
                 dir.read_source(source)?;
             }
         }

@@ -1,43 +1,32 @@
-//! From entries to the files of a layer: one payload segment and one directory.
-//!
-//! Deterministic: documents are ordered by subscription set, then id, and the parallel part (compiling and archiving)
-//! keeps that order; the same entries give the same bytes whatever the number of threads.
-
-use std::collections::BTreeMap;
-
-use sha2::{Digest, Sha256};
+//! From entries to one payload segment.
 
 use crate::catalog::bodies::BodiesWriter;
-use crate::catalog::files::{DIRECTORY_SCHEMA, DirectoryHead, SEGMENT_SCHEMA, SegmentHead};
+use crate::catalog::build::{AT_OPEN, AT_TOUCH, build_error, doc_number};
+use crate::catalog::files::{SEGMENT_SCHEMA, SegmentHead};
 use crate::catalog::record::{Record, Spans, effective_risk, hex, risk_byte, status};
-use crate::error::{Error, Problem, Result, StorageError};
+use crate::error::{Result, StorageError};
 use crate::flow::{self, Compiled};
-use crate::index::bits::Bits;
 use crate::index::facets::Facet;
 use crate::index::hash::hash128;
 use crate::index::ids::Row;
 use crate::index::names::{Entry as Key, KeyKind};
 use crate::index::text::{Fields, TextBuilder};
-use crate::index::{BuildError, SectionKind, exact, facets, groups, ids, live, names};
-use crate::limits::LAYER_SKILLS_MAX;
-use crate::model::{Entry, Kind, Layer, normalise};
-use crate::snapshot::record::RECORD_ALIGNMENT;
-use crate::snapshot::{Built, FLAG_BLOCKS, FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN, FileBuilder};
+use crate::index::{SectionKind, facets, groups, names};
+use crate::model::{Entry, Kind, normalise};
+use crate::snapshot::record::{PAYLOAD_SHIFT, RECORD_ALIGNMENT};
+use crate::snapshot::{Built, FLAG_REQUIRED, FileBuilder};
 use crate::tools::ToolRegistry;
 
-/// Flags of sections that every view needs.
-const AT_OPEN: u32 = FLAG_REQUIRED | FLAG_VERIFY_AT_OPEN;
-/// Flags of sections that are large or not needed by everybody.
-const AT_TOUCH: u32 = FLAG_REQUIRED | FLAG_BLOCKS;
-
-/// The files of a new generation, in memory.
-pub(crate) struct BuiltLayer {
-    /// Directory and segments, in this order; none if the layer is empty.
-    pub(crate) files: Vec<Built>,
-    /// Skills.
-    pub(crate) skills: u64,
-    /// Digest over every id and content digest, hexadecimal.
-    pub(crate) digest: String,
+/// A segment in memory, and what the directory needs of it.
+pub(super) struct NewSegment {
+    /// The file.
+    pub(super) built: Built,
+    /// What the directory says of it.
+    pub(super) head: SegmentHead,
+    /// Its skills in the order of its documents.
+    entries: Vec<Entry>,
+    documents: Vec<Document>,
+    places: Places,
 }
 
 /// What is known of a document after the parallel part.
@@ -53,62 +42,63 @@ struct Document {
     keys: Vec<(KeyKind, String)>,
 }
 
-/// Builds a layer.
-///
-/// # Errors
-/// Two entries of one id, or more skills than a layer holds.
-pub(crate) fn build(
-    layer: Layer,
-    mut entries: Vec<Entry>,
-    registry: &ToolRegistry,
-    generation: u64,
-) -> Result<BuiltLayer> {
-    if entries.len() > LAYER_SKILLS_MAX {
-        return Err(StorageError::TooLarge {
-            what: "skills in a layer",
-            got: entries.len() as u64,
-            limit: LAYER_SKILLS_MAX as u64,
-        }
-        .into());
-    }
-    for entry in &mut entries {
-        entry.subscriptions.sort_unstable();
-        entry.subscriptions.dedup();
-    }
-    entries.sort_by(|a, b| (&a.subscriptions, &a.skill.id).cmp(&(&b.subscriptions, &b.skill.id)));
-    refuse_duplicates(&entries)?;
-    if entries.is_empty() {
-        return Ok(BuiltLayer { files: Vec::new(), skills: 0, digest: hex(&Sha256::digest(b"")) });
-    }
-    let sets: Vec<Vec<String>> = entries.iter().map(|entry| entry.subscriptions.clone()).collect();
-    let group_bytes = groups::build(&sets).map_err(build_error)?;
-    let mut bodies = BodiesWriter::default();
-    let spans = entries.iter().map(|entry| bodies.add(entry)).collect::<Result<Vec<Spans>>>()?;
-    let documents = documents(&entries, &spans, registry)?;
-    let digest = layer_digest(&entries, &documents);
-    let segment = segment(&entries, &documents, group_bytes, bodies.finish(), generation)?;
-    let unavailable = documents.iter().filter(|document| document.status & status::UNAVAILABLE != 0).count();
-    let head = SegmentHead {
-        hash: segment.0.content_hash.clone(),
-        registry: hex(&registry.fingerprint()),
-        unavailable: doc_number(unavailable),
-    };
-    let head = DirectoryHead { layer, segments: vec![head] };
-    let directory = directory(&entries, &documents, &segment.1, &head, generation)?;
-    Ok(BuiltLayer { files: vec![directory, segment.0], skills: entries.len() as u64, digest })
-}
+/// Where each record stands in its section.
+type Places = Vec<(u64, u32, u32)>;
 
-fn refuse_duplicates(entries: &[Entry]) -> Result<()> {
-    let mut seen = std::collections::HashSet::with_capacity(entries.len());
-    let problems: Vec<Problem> = entries
-        .iter()
-        .filter(|entry| !seen.insert(entry.skill.id.as_str()))
-        .map(|entry| {
-            Problem::new("duplicate_id", "id", "two skills of a layer have this id; rename or merge one")
-                .got(&entry.skill.id)
+impl NewSegment {
+    /// Builds a segment. `entries` are ordered by subscription set, then id.
+    ///
+    /// # Errors
+    /// A part that is larger than its section can hold.
+    pub(super) fn new(entries: Vec<Entry>, registry: &ToolRegistry, generation: u64) -> Result<Self> {
+        let sets: Vec<Vec<String>> = entries.iter().map(|entry| entry.subscriptions.clone()).collect();
+        let group_bytes = groups::build(&sets).map_err(build_error)?;
+        let mut bodies = BodiesWriter::default();
+        let spans = entries.iter().map(|entry| bodies.add(entry)).collect::<Result<Vec<Spans>>>()?;
+        let documents = documents(&entries, &spans, registry)?;
+        let (built, places) = segment(&entries, &documents, group_bytes, bodies.finish(), generation)?;
+        let unavailable =
+            documents.iter().filter(|document| document.status & status::UNAVAILABLE != 0).count();
+        let head = SegmentHead {
+            hash: built.content_hash.clone(),
+            registry: hex(&registry.fingerprint()),
+            unavailable: doc_number(unavailable),
+        };
+        Ok(Self { built, head, entries, documents, places })
+    }
+
+    /// Documents.
+    pub(super) fn docs(&self) -> u32 {
+        doc_number(self.entries.len())
+    }
+
+    /// Its rows of the id index, if it is segment `number` and begins at ordinal `base`.
+    pub(super) fn rows(&self, number: u64, base: u32) -> impl Iterator<Item = Row> {
+        let documents = self.entries.iter().zip(&self.documents).zip(&self.places);
+        (base..).zip(documents).map(move |(ordinal, ((entry, document), (offset, length, crc)))| Row {
+            hash: hash128(entry.skill.id.as_bytes()),
+            ordinal,
+            flags: u32::from_le_bytes(document.flags),
+            place: number << PAYLOAD_SHIFT | offset,
+            length: *length,
+            crc32c: *crc,
         })
-        .collect();
-    if problems.is_empty() { Ok(()) } else { Err(Error::Rejected { what: "the layer".to_owned(), problems }) }
+    }
+
+    /// The keys of the exact table, if it begins at ordinal `base`.
+    pub(super) fn keys(&self, base: u32) -> impl Iterator<Item = (&str, Key)> {
+        (base..).zip(&self.documents).flat_map(|(ordinal, document)| {
+            let keys = document.keys.iter();
+            keys.map(move |(kind, key)| (key.as_str(), Key { kind: *kind, number: ordinal }))
+        })
+    }
+
+    /// Id, content digest and subscriptions of a document.
+    pub(super) fn leaf(&self, doc: u32) -> Option<(&str, &[u8; 32], Vec<&str>)> {
+        let (entry, document) = (self.entries.get(doc as usize)?, self.documents.get(doc as usize)?);
+        let subscriptions = entry.subscriptions.iter().map(String::as_str).collect();
+        Some((&entry.skill.id, &document.digest, subscriptions))
+    }
 }
 
 /// Compiles and archives every entry on all processors, in order.
@@ -179,31 +169,6 @@ fn status_of(entry: &Entry, compiled: &Compiled) -> u8 {
     }
     flags
 }
-
-/// SHA-256 over the id-sorted (length-prefixed id, content digest, sorted subscriptions).
-fn layer_digest(entries: &[Entry], documents: &[Document]) -> String {
-    let sorted: BTreeMap<&str, (&[u8; 32], &[String])> = entries
-        .iter()
-        .zip(documents)
-        .map(|(entry, document)| {
-            (entry.skill.id.as_str(), (&document.digest, entry.subscriptions.as_slice()))
-        })
-        .collect();
-    let mut sha = Sha256::new();
-    for (id, (digest, subscriptions)) in sorted {
-        sha.update((id.len() as u64).to_be_bytes());
-        sha.update(id);
-        sha.update(digest);
-        for subscription in subscriptions {
-            sha.update((subscription.len() as u64).to_be_bytes());
-            sha.update(subscription);
-        }
-    }
-    hex(&sha.finalize())
-}
-
-/// Where each record stands in its section.
-type Places = Vec<(u64, u32, u32)>;
 
 fn segment(
     entries: &[Entry],
@@ -289,58 +254,4 @@ fn text(entries: &[Entry], documents: &[Document]) -> Vec<u8> {
         });
     }
     builder.finish()
-}
-
-fn directory(
-    entries: &[Entry],
-    documents: &[Document],
-    places: &Places,
-    head: &DirectoryHead,
-    generation: u64,
-) -> Result<Built> {
-    let rows: Vec<Row> = entries
-        .iter()
-        .zip(documents)
-        .zip(places)
-        .enumerate()
-        .map(|(ordinal, ((entry, document), (offset, length, crc)))| Row {
-            hash: hash128(entry.skill.id.as_bytes()),
-            ordinal: doc_number(ordinal),
-            flags: u32::from_le_bytes(document.flags),
-            place: *offset,
-            length: *length,
-            crc32c: *crc,
-        })
-        .collect();
-    let mut order: Vec<u32> = (0..doc_number(entries.len())).collect();
-    order.sort_by(|a, b| entries[*a as usize].skill.id.cmp(&entries[*b as usize].skill.id));
-    let order = order.iter().flat_map(|ordinal| ordinal.to_le_bytes()).collect();
-    let keys = documents.iter().enumerate().flat_map(|(ordinal, document)| {
-        let keys = document.keys.iter();
-        keys.map(move |(kind, key)| (key.as_str(), Key { kind: *kind, number: doc_number(ordinal) }))
-    });
-    let head = serde_json::to_vec(head).map_err(|error| StorageError::damaged("build", error.to_string()))?;
-    let built = FileBuilder::new(&DIRECTORY_SCHEMA)
-        .count(0, documents.len() as u64)
-        .section(SectionKind::Directory.code(), AT_OPEN, head)
-        .section(SectionKind::Ids.code(), AT_TOUCH, ids::build(&rows).map_err(build_error)?)
-        .section(
-            SectionKind::Live.code(),
-            AT_OPEN,
-            live::build(&[Bits::full(doc_number(entries.len()))]).map_err(build_error)?,
-        )
-        .section(SectionKind::Exact.code(), AT_TOUCH, exact::build(keys).map_err(build_error)?)
-        .section(SectionKind::Order.code(), AT_TOUCH, order)
-        .finish(generation)?;
-    Ok(built)
-}
-
-/// A document's number. A layer holds at most 16 million, so that this never saturates.
-fn doc_number(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the form that map_err calls")]
-fn build_error(error: BuildError) -> Error {
-    StorageError::damaged("build", error.to_string()).into()
 }
