@@ -105,8 +105,6 @@ pub const SEGMENTS_KEPT_MAX: usize = 5;
 pub const QUERY_BYTES_MAX: usize = 4 * 1024;
 /// Most different terms of a search; those after them are ignored.
 pub const QUERY_TERMS_MAX: usize = 512;
-/// How much of a body is read to say which words of a query it holds; the rest is ignored.
-pub const WHY_BODY_BYTES_MAX: usize = 64 * 1024;
 /// Largest `CURRENT`.
 pub const MANIFEST_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Most tools in a registry.

@@ -48,10 +48,8 @@ pub struct SearchPage<'a> {
 pub struct Hit<'a> {
     /// The skill.
     pub skill: SkillRef<'a>,
-    /// Ranking score; comparable within one answer only.
+    /// Ranking score; comparable within one answer only. [`SkillRef::why`] says what it was found by.
     pub score: f32,
-    /// Fields and words that matched.
-    pub why: Vec<Why>,
 }
 
 /// Words that matched in one field.

@@ -93,18 +93,15 @@ impl Look {
             return Err(out_of_range("limit", limit, SEARCH_LIMIT_MAX));
         }
         let ranked = self.rank(query, filter, limit)?;
-        let hits = with_scratch(|scratch| {
-            let hit = |&(layer, ordinal, score): &(usize, u32, u32)| {
-                let skill = self.at(layer, ordinal)?;
-                let why = why(&skill, query, scratch)?;
-                #[expect(
-                    clippy::cast_precision_loss,
-                    reason = "a score to look at; the ranking is done in integers"
-                )]
-                Ok(Hit { skill, score: score as f32 / SCORE_ONE, why })
-            };
-            ranked.hits.iter().map(hit).collect::<Result<Vec<_>>>()
-        })?;
+        let hit = |&(layer, ordinal, score): &(usize, u32, u32)| {
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "a score to look at; the ranking is done in integers"
+            )]
+            let score = score as f32 / SCORE_ONE;
+            Ok(Hit { skill: self.at(layer, ordinal)?, score })
+        };
+        let hits = ranked.hits.iter().map(hit).collect::<Result<Vec<_>>>()?;
         Ok(SearchPage { hits, total: ranked.total, confidence: ranked.confidence })
     }
 
@@ -140,20 +137,31 @@ impl Look {
     }
 }
 
-fn why(skill: &SkillRef<'_>, query: &str, scratch: &mut Scratch) -> Result<Vec<Why>> {
-    let tags: Vec<&str> = skill.tags().collect();
-    let aliases: Vec<&str> = skill.aliases().collect();
-    let examples: Vec<&str> = skill.examples().collect();
-    let fields = Fields {
-        id: skill.id(),
-        name: skill.name(),
-        description: skill.description(),
-        tags: &tags,
-        aliases: &aliases,
-        examples: &examples,
-        body: skill.content()?,
-        ..Fields::default()
-    };
-    let found = text::why(&fields, clip(query), scratch);
-    Ok(found.into_iter().map(|(field, words)| Why { field: field.name(), words }).collect())
+impl SkillRef<'_> {
+    /// Which words of a query stand in which field of the skill: what a search found it by. The body is named for the
+    /// words that no other field has.
+    ///
+    /// Cost: one analysis of the fields but the body; asked for hits that are shown.
+    ///
+    /// # Errors
+    /// The index on disk is damaged.
+    pub fn why(&self, query: &str) -> Result<Vec<Why>> {
+        let tags: Vec<&str> = self.tags().collect();
+        let aliases: Vec<&str> = self.aliases().collect();
+        let examples: Vec<&str> = self.examples().collect();
+        let fields = Fields {
+            id: self.id(),
+            name: self.name(),
+            description: self.description(),
+            tags: &tags,
+            aliases: &aliases,
+            examples: &examples,
+            ..Fields::default()
+        };
+        let (segment, doc) = self.look.noting(self.open.locate(self.ordinal))?;
+        let index = self.look.noting(segment.text())?;
+        let found =
+            with_scratch(|scratch| text::why(&fields, clip(query), &|term| index.holds(doc, term), scratch));
+        Ok(found.into_iter().map(|(field, words)| Why { field: field.name(), words }).collect())
+    }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Summary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<&'a [Why]>,
+    why: Option<Vec<Why>>,
 }
 
 impl<'a> Summary<'a> {
@@ -41,7 +41,7 @@ impl<'a> Summary<'a> {
     }
 
     /// A found skill, with what it was found by.
-    pub(crate) fn found(skill: &SkillRef<'a>, score: f32, why: &'a [Why]) -> Self {
+    pub(crate) fn found(skill: &SkillRef<'a>, score: f32, why: Vec<Why>) -> Self {
         Self { score: Some(score), why: Some(why), ..Self::new(skill) }
     }
 }

@@ -189,7 +189,7 @@ mod tests {
             hash: hash128(id.as_bytes()),
             ordinal,
             flags: ordinal ^ 5,
-            place: (u64::from(ordinal % 5) << 56) | (u64::from(ordinal) << 33) + 16,
+            place: (u64::from(ordinal % 5) << 56) | ((u64::from(ordinal) << 33) + 16),
             length: 1_000 + ordinal,
             crc32c: !ordinal,
         }

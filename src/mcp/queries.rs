@@ -114,11 +114,11 @@ pub(super) fn search(look: &Look, values: &Values<'_>, form: Form) -> Result<Cal
     let limit = usize_of(values.count("limit").unwrap_or(SEARCH_DEFAULT));
     let query = values.text("query").unwrap_or_default();
     let page = look.search(query, &filter(values), limit).map_err(|error| failed("search_skills", error))?;
-    let skills: Vec<_> = page
-        .hits
-        .into_iter()
-        .map(|hit| RankedRow { row: row(&hit.skill), score: rounded(hit.score), why: hit.why })
-        .collect();
+    let mut skills = Vec::with_capacity(page.hits.len());
+    for hit in page.hits {
+        let why = hit.skill.why(query).map_err(|error| failed("search_skills", error))?;
+        skills.push(RankedRow { row: row(&hit.skill), score: rounded(hit.score), why });
+    }
     let brief = brief_list(skills.iter().map(|ranked| ranked.row.id), page.total);
     form.write(&SearchAnswer { state: look.sync_state(), skills, total: page.total }, brief)
 }

@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn every_part_is_there_and_a_damaged_block_alone_is_not() {
-        let mut bytes: Vec<u8> = (0..3 * BLOCK_BYTES + 100).map(|at| (at % 251) as u8).collect();
+        let mut bytes: Vec<u8> = (0..251_u8).cycle().take(3 * BLOCK_BYTES + 100).collect();
         let sums = checksums(&bytes);
         let places =
             [(0, 1), (0, BLOCK_BYTES), (BLOCK_BYTES - 1, 2), (100, 3 * BLOCK_BYTES), (bytes.len() - 1, 1)];

@@ -68,7 +68,7 @@ fn answers(look: &Look) -> Vec<String> {
             let hits: Vec<_> = page
                 .hits
                 .iter()
-                .map(|hit| (place(&hit.skill), hit.score.to_bits(), hit.why.clone()))
+                .map(|hit| (place(&hit.skill), hit.score.to_bits(), hit.skill.why(word).unwrap()))
                 .collect();
             all.push(format!("{hits:?} {} {}", page.total, page.confidence));
         }

@@ -143,7 +143,12 @@ fn filters_narrow_lists_and_searches() {
     let found: Vec<_> = hits.iter().map(|hit| hit.skill.id()).collect();
     assert_eq!(found, ["tagged", "old"], "deprecated skills come after active ones");
     assert!(
-        hits[0].why.iter().any(|why| why.field == "description" && why.words.contains(&"picture".to_owned()))
+        hits[0]
+            .skill
+            .why("picture")
+            .unwrap()
+            .iter()
+            .any(|why| why.field == "description" && why.words.contains(&"picture".to_owned()))
     );
 }
 

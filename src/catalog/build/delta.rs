@@ -134,12 +134,12 @@ impl Kept<'_> {
     fn digest(&self, new: Option<&NewSegment>, first: u32, order: &[u32]) -> Result<String> {
         let mut digest = LayerDigest::default();
         for ordinal in order {
-            match new.and_then(|new| new.leaf(ordinal.checked_sub(first)?)) {
-                Some((id, content, subscriptions)) => digest.add(id, content, &subscriptions),
-                None => {
-                    let record = self.base.record(*ordinal)?;
-                    digest.add(&record.id, &record.digest, &self.base.subscriptions(*ordinal)?);
-                }
+            let added = new.and_then(|new| new.leaf(ordinal.checked_sub(first)?));
+            if let Some((id, content, subscriptions)) = added {
+                digest.add(id, content, &subscriptions);
+            } else {
+                let record = self.base.record(*ordinal)?;
+                digest.add(&record.id, &record.digest, &self.base.subscriptions(*ordinal)?);
             }
         }
         Ok(digest.finish())

@@ -71,6 +71,8 @@ struct Got<'a> {
 struct Miss<'a> {
     query: &'a LabelledQuery,
     page: SearchPage<'a>,
+    /// For each hit.
+    reasons: Vec<Vec<Why>>,
 }
 
 impl Eval {
@@ -122,18 +124,20 @@ impl Eval {
 
 impl<'a> Miss<'a> {
     fn find(look: &'a Look, query: &'a LabelledQuery) -> Result<Self, Failure> {
-        Ok(Self { query, page: look.search(&query.q, &Filter::default(), GOT_MAX)? })
+        let page = look.search(&query.q, &Filter::default(), GOT_MAX)?;
+        let reasons = page.hits.iter().map(|hit| hit.skill.why(&query.q)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { query, page, reasons })
     }
 }
 
 impl<'a> From<&'a Miss<'_>> for MissLine<'a> {
     fn from(miss: &'a Miss<'_>) -> Self {
-        let got = |hit: &'a Hit<'_>| Got { id: hit.skill.id(), score: hit.score, why: &hit.why };
+        let got = |(hit, why): (&'a Hit<'_>, &'a Vec<Why>)| Got { id: hit.skill.id(), score: hit.score, why };
         Self {
             q: &miss.query.q,
             lang: miss.query.lang.as_deref(),
             expected: &miss.query.relevant,
-            got: miss.page.hits.iter().map(got).collect(),
+            got: miss.page.hits.iter().zip(&miss.reasons).map(got).collect(),
         }
     }
 }
@@ -268,8 +272,8 @@ fn write_misses(out: &mut Page, misses: &[Miss<'_>]) {
         out.end();
         out.put(Tone::Strong, &format!("{}. ", number + 1)).line(Tone::Strong, &miss.query.q);
         out.field("expected", &miss.query.relevant.join(", "));
-        for (index, hit) in miss.page.hits.iter().enumerate() {
-            write_hit(out, index + 1, hit);
+        for (index, (hit, why)) in miss.page.hits.iter().zip(&miss.reasons).enumerate() {
+            write_hit(out, index + 1, hit, why);
         }
         if miss.page.hits.is_empty() {
             out.line(Tone::Careful, "nothing found");

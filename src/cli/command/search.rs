@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use repertoire::catalog::{Hit, SearchPage};
+use repertoire::catalog::{Hit, SearchPage, Why};
 use repertoire::limits::SEARCH_LIMIT_MAX;
 use serde::Serialize;
 
@@ -43,12 +43,15 @@ impl Search {
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
         let mut view = context.view(self.narrowed.subscriptions())?;
         let pin = view.pin()?;
-        let page = pin.search(&self.query.join(" "), &self.filter.filter(), self.limit)?;
+        let query = self.query.join(" ");
+        let page = pin.search(&query, &self.filter.filter(), self.limit)?;
+        let reasons = page.hits.iter().map(|hit| hit.skill.why(&query)).collect::<Result<Vec<_>, _>>()?;
+        let hits = page.hits.iter().zip(&reasons);
         let answer = Answer {
-            skills: page.hits.iter().map(|hit| Summary::found(&hit.skill, hit.score, &hit.why)).collect(),
+            skills: hits.map(|(hit, why)| Summary::found(&hit.skill, hit.score, why.clone())).collect(),
             total: page.total,
         };
-        context.output.answer(&answer, |out| write(out, &page))?;
+        context.output.answer(&answer, |out| write(out, &page, &reasons))?;
         if page.total == 0 && pin.is_empty() {
             context.output.note("no skills yet; add some with `repertoire import PATH`");
         } else {
@@ -58,14 +61,14 @@ impl Search {
     }
 }
 
-fn write(out: &mut Page, page: &SearchPage<'_>) {
-    for (index, hit) in page.hits.iter().enumerate() {
-        write_hit(out, index + 1, hit);
+fn write(out: &mut Page, page: &SearchPage<'_>, reasons: &[Vec<Why>]) {
+    for (index, (hit, why)) in page.hits.iter().zip(reasons).enumerate() {
+        write_hit(out, index + 1, hit, why);
     }
 }
 
 /// Writes one hit: id and name, the description, what was found in which field.
-pub(crate) fn write_hit(out: &mut Page, rank: usize, hit: &Hit<'_>) {
+pub(crate) fn write_hit(out: &mut Page, rank: usize, hit: &Hit<'_>, why: &[Why]) {
     let skill = &hit.skill;
     let (tone, risk) = risk_word(skill.effective_risk());
     out.put(Tone::Faint, &format!("{rank:>3}  "))
@@ -76,8 +79,7 @@ pub(crate) fn write_hit(out: &mut Page, rank: usize, hit: &Hit<'_>) {
         .put(tone, risk)
         .end();
     out.put(Tone::Plain, "     ").line(Tone::Plain, &first_sentence(skill.description()));
-    let why: Vec<String> =
-        hit.why.iter().map(|why| format!("{}: {}", why.field, why.words.join(" "))).collect();
+    let why: Vec<String> = why.iter().map(|why| format!("{}: {}", why.field, why.words.join(" "))).collect();
     if !why.is_empty() {
         out.put(Tone::Plain, "     ").line(Tone::Faint, &why.join("; "));
     }

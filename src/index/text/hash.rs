@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A term: the 64-bit hash of its text. Two texts with one hash are one term; that costs a little ranking and
 /// nothing else, since a posting is only followed to a visible document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct TermHash(pub(super) u64);
+pub(crate) struct TermHash(pub(super) u64);
 
 impl TermHash {
     /// FNV-1a over the UTF-8 bytes, then one round of mixing, so that the upper bits are as good as the lower.
@@ -50,7 +50,7 @@ pub(super) type BuildTermHasher = BuildHasherDefault<TermHasher>;
 
 /// Hands a term's own bits on.
 #[derive(Debug, Default)]
-pub(super) struct TermHasher(u64);
+pub(crate) struct TermHasher(u64);
 
 impl Hasher for TermHasher {
     fn finish(&self) -> u64 {

@@ -72,6 +72,13 @@ impl<'a> TextIndex<'a> {
         self.docs
     }
 
+    /// Whether a document has a term. Cost: one look at the directory, and a binary search in the postings.
+    pub(crate) fn holds(self, doc: u32, term: TermHash) -> bool {
+        let Some(page) = self.page(doc / PAGE_DOCS) else { return false };
+        let (docs, _) = page.postings(page.find(term).unwrap_or_default());
+        docs.binary_search_by_key(&(doc - page.base), |doc| u16::from_le_bytes(*doc).into()).is_ok()
+    }
+
     /// The pages; one that cannot be read is left out.
     pub(super) fn pages(self) -> impl Iterator<Item = Page<'a>> {
         (0..self.pages).filter_map(move |page| self.page(page))

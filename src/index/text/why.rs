@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::Scratch;
-use super::analysis::{Analyzer, Kind, WORD_BYTES_MAX};
+use super::analysis::{Analyzer, Kind};
 use super::build::Fields;
 use super::hash::{BuildTermHasher, TermHash};
-use crate::limits::{QUERY_TERMS_MAX, WHY_BODY_BYTES_MAX};
+use crate::limits::QUERY_TERMS_MAX;
 
 /// A searchable field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,32 +41,41 @@ impl Field {
 }
 
 /// The query's words that each field of a skill holds, fields without any left out; words as the query has them,
-/// folded.
+/// folded. The body is said to hold those that no other field does.
 ///
-/// Function words and parts of a longer match are left out. Words of the query beyond [`QUERY_TERMS_MAX`] are not
-/// looked for, and a body not beyond its first [`WHY_BODY_BYTES_MAX`]. Cost: one analysis of that much text, less where
-/// a field holds every word early, so it is asked for the hits that are shown.
+/// `holds` says of a term whether the skill has it at all, which the postings know: a body is never read. Function words
+/// and parts of a longer match are left out. Words of the query beyond [`QUERY_TERMS_MAX`] are not looked for. Cost:
+/// one analysis of the fields but the body, less where a field holds every word early.
 #[must_use]
-pub(crate) fn why(fields: &Fields<'_>, query: &str, scratch: &mut Scratch) -> Vec<(Field, Vec<String>)> {
+pub(crate) fn why(
+    fields: &Fields<'_>,
+    query: &str,
+    holds: &dyn Fn(TermHash) -> bool,
+    scratch: &mut Scratch,
+) -> Vec<(Field, Vec<String>)> {
     let analyzer = &mut scratch.analyzer;
-    let wanted = Wanted::new(analyzer, query);
-    if wanted.words.is_empty() {
-        return Vec::new();
-    }
-    let texts: [(Field, &[&str]); 6] = [
+    let wanted = Wanted::new(analyzer, query, holds);
+    let texts: [(Field, &[&str]); 5] = [
         (Field::Name, &[fields.name]),
         (Field::Alias, fields.aliases),
         (Field::Example, fields.examples),
         (Field::Tag, fields.tags),
         (Field::Description, &[fields.description]),
-        (Field::Body, &[beginning(fields.body)]),
     ];
     let mut answer = Vec::new();
+    let mut anywhere = vec![false; wanted.words.len()];
     for (field, texts) in texts {
-        let words = wanted.held_by(analyzer, texts);
+        let held = wanted.held_by(analyzer, texts);
+        let words = wanted.chosen(&held);
         if !words.is_empty() {
             answer.push((field, words));
         }
+        anywhere.iter_mut().zip(held).for_each(|(anywhere, here)| *anywhere |= here);
+    }
+    anywhere.iter_mut().for_each(|held| *held = !*held);
+    let words = wanted.chosen(&anywhere);
+    if !words.is_empty() {
+        answer.push((Field::Body, words));
     }
     answer
 }
@@ -79,11 +88,11 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(analyzer: &mut Analyzer, query: &str) -> Self {
+    fn new(analyzer: &mut Analyzer, query: &str, holds: &dyn Fn(TermHash) -> bool) -> Self {
         let Self { mut words, mut places } = Self::default();
         analyzer.tokens(query, &mut |token| {
             let known = token.kind == Kind::Function || places.contains_key(&token.term);
-            if !known && words.len() < QUERY_TERMS_MAX {
+            if !known && words.len() < QUERY_TERMS_MAX && holds(token.term) {
                 places.insert(token.term, words.len());
                 words.push(token.text.to_owned());
             }
@@ -93,9 +102,12 @@ impl Wanted {
 
     /// Those that the texts of a field hold. Reads line by line, which is how texts are analysed, and no further than
     /// to the line that holds the last of them.
-    fn held_by(&self, analyzer: &mut Analyzer, texts: &[&str]) -> Vec<String> {
+    fn held_by(&self, analyzer: &mut Analyzer, texts: &[&str]) -> Vec<bool> {
         let mut held = vec![false; self.words.len()];
         let mut missing = held.len();
+        if missing == 0 {
+            return held;
+        }
         for line in texts.iter().flat_map(|text| text.split_inclusive('\n')) {
             analyzer.tokens(line, &mut |token| {
                 if let Some(held) = self.places.get(&token.term).and_then(|place| held.get_mut(*place)) {
@@ -107,25 +119,32 @@ impl Wanted {
                 break;
             }
         }
-        let words = self.words.iter().zip(held);
-        words.filter(|(_, held)| *held).map(|(word, _)| word.clone()).collect()
+        held
     }
-}
 
-/// As much of a body as is read, without half a word at its end.
-fn beginning(body: &str) -> &str {
-    let (cut, rest) = body.split_at(body.floor_char_boundary(WHY_BODY_BYTES_MAX));
-    if rest.is_empty() || rest.starts_with(char::is_whitespace) {
-        return cut;
+    /// The words at the places that are set.
+    fn chosen(&self, places: &[bool]) -> Vec<String> {
+        let words = self.words.iter().zip(places);
+        words.filter(|(_, chosen)| **chosen).map(|(word, _)| word.clone()).collect()
     }
-    // Not further back than a word is long: a script without spaces would lose whole lines.
-    let from = cut.floor_char_boundary(cut.len().saturating_sub(WORD_BYTES_MAX));
-    cut[from..].rfind(char::is_whitespace).map_or(cut, |end| &cut[..from + end])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::text::{TextBuilder, TextIndex};
+
+    /// Asks of a skill whose postings are those that the builder makes of it.
+    fn ask(fields: &Fields<'_>, query: &str) -> Vec<String> {
+        let mut builder = TextBuilder::new();
+        builder.add(fields);
+        let bytes = builder.finish();
+        let index = TextIndex::open(&bytes).expect("own bytes");
+        why(fields, query, &|term| index.holds(0, term), &mut Scratch::new())
+            .into_iter()
+            .map(|(field, words)| format!("{}: {}", field.name(), words.join(" ")))
+            .collect()
+    }
 
     #[test]
     fn it_names_the_fields_that_hold_the_querys_words() {
@@ -133,39 +152,15 @@ mod tests {
             name: "Camera",
             description: "Take photos",
             aliases: &["拍照"],
-            body: "the camera shutter",
+            body: "the camera shutter makes 声音",
             ..Fields::default()
         };
-        let mut scratch = Scratch::new();
-        let found: Vec<_> = why(&fields, "take a photo with the CAMERA 拍照", &mut scratch)
-            .into_iter()
-            .map(|(field, words)| format!("{}: {}", field.name(), words.join(" ")))
-            .collect();
         assert_eq!(
-            found,
-            ["name: camera", "alias: 拍 拍照 照", "description: take photo", "body: camera"],
-            "function words are left out"
+            ask(&fields, "take a photo with the CAMERA shutter 拍照 声音"),
+            ["name: camera", "alias: 拍 拍照 照", "description: take photo", "body: shutter 声 声音 音"],
+            "function words are left out, and the body has what no other field has"
         );
-        assert!(why(&fields, "music", &mut scratch).is_empty());
-    }
-
-    #[test]
-    fn a_body_is_read_up_to_its_limit_and_no_half_word_counts() {
-        let filler = "x ".repeat(WHY_BODY_BYTES_MAX / 2 - 3);
-        for (end, found) in [("camera", true), (" camera", false), (" cameraman", false), ("  camera", false)]
-        {
-            let body = format!("{filler}{end} shutter");
-            let fields = Fields { body: &body, ..Fields::default() };
-            let expected = if found { vec![(Field::Body, vec!["camera".to_owned()])] } else { Vec::new() };
-            assert_eq!(why(&fields, "camera shutter", &mut Scratch::new()), expected, "{end:?}");
-        }
-        let dense = format!("x {}", "\u{76f8}".repeat(WHY_BODY_BYTES_MAX));
-        let fields = Fields { body: &dense, ..Fields::default() };
-        assert_eq!(
-            why(&fields, "\u{76f8}", &mut Scratch::new()).len(),
-            1,
-            "a script without spaces is cut between characters"
-        );
+        assert!(ask(&fields, "music").is_empty());
     }
 
     #[test]
@@ -174,7 +169,7 @@ mod tests {
         for (words, named) in [(QUERY_TERMS_MAX, QUERY_TERMS_MAX), (QUERY_TERMS_MAX + 1, QUERY_TERMS_MAX)] {
             let text = query(words);
             let fields = Fields { description: &text, ..Fields::default() };
-            let found = why(&fields, &text, &mut Scratch::new());
+            let found = why(&fields, &text, &|_| true, &mut Scratch::new());
             assert_eq!(found[0].1.len(), named, "{words} words");
         }
     }
@@ -182,11 +177,11 @@ mod tests {
     #[test]
     fn a_field_is_read_no_further_than_to_the_line_with_the_last_word() {
         let mut analyzer = Analyzer::new();
-        let wanted = Wanted::new(&mut analyzer, "camera photo");
+        let wanted = Wanted::new(&mut analyzer, "camera photo", &|_| true);
         for (lines, expected) in [
-            (["a camera", "a photo\nmore", "camera"], vec!["camera", "photo"]),
-            (["photo", "camera", "photo"], vec!["camera", "photo"]),
-            (["photo", "", "x\ny"], vec!["photo"]),
+            (["a camera", "a photo\nmore", "camera"], [true, true]),
+            (["photo", "camera", "photo"], [true, true]),
+            (["photo", "", "x\ny"], [false, true]),
         ] {
             assert_eq!(wanted.held_by(&mut analyzer, &lines), expected, "{lines:?}");
         }

@@ -170,11 +170,12 @@ fn found(pin: &Pin<'_>, query: &str) -> Result<Vec<String>, Failure> {
         .hits
         .iter()
         .map(|hit| {
-            let why: Vec<&str> = hit.why.iter().map(|why| why.field).collect();
+            let why = hit.skill.why(query)?;
+            let why: Vec<&str> = why.iter().map(|why| why.field).collect();
             let why = if why.is_empty() { String::new() } else { format!("  (by {})", why.join(", ")) };
-            format!("{}  {}{why}", hit.skill.id(), hit.skill.name())
+            Ok(format!("{}  {}{why}", hit.skill.id(), hit.skill.name()))
         })
-        .collect();
+        .collect::<Result<_, Failure>>()?;
     Ok(if lines.is_empty() { vec!["nothing found".to_owned()] } else { lines })
 }
 
