@@ -1,8 +1,6 @@
 //! What a command works with: output, settings, data directory, and the catalog when it asks for it.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read as _;
 use std::sync::Arc;
 
 use repertoire::catalog::{BundledMode, Catalog, MapMode, Options, View};
@@ -13,6 +11,7 @@ use repertoire::tools::ToolRegistry;
 use super::args::Globals;
 use super::config::{Key, Settings};
 use super::exit::{Exit, Failure};
+use super::input::Purpose;
 use super::output::Output;
 use super::place::{self, Place};
 
@@ -48,17 +47,12 @@ impl Context {
     pub(crate) fn registry(&self) -> Result<Arc<ToolRegistry>, Failure> {
         let builtin = ToolRegistry::builtin();
         let Some(path) = self.settings.path(Key::TOOLS_FILE) else { return Ok(builtin) };
-        let fail =
-            |cause: &std::io::Error| Failure::file(Exit::Configuration, "read the tool file", &path, cause);
-        let mut text = String::new();
-        let file = File::open(&path).map_err(|cause| fail(&cause))?;
-        file.take(REGISTRY_BYTES_MAX + 1).read_to_string(&mut text).map_err(|cause| fail(&cause))?;
-        if text.len() as u64 > REGISTRY_BYTES_MAX {
-            return Err(Failure::configuration(
-                format!("the tool file {} is larger than {REGISTRY_BYTES_MAX} bytes", path.display()),
-                "keep only the tools that skills need",
-            ));
-        }
+        let purpose = Purpose {
+            exit: Exit::Configuration,
+            what: "the tool file",
+            smaller: "keep only the tools that skills need",
+        };
+        let text = purpose.read_text(&path, REGISTRY_BYTES_MAX)?;
         builtin.with_json(&text).map_err(|problems| {
             let said = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
             Failure::configuration(

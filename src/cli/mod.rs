@@ -14,6 +14,7 @@ mod context;
 mod escape;
 mod exit;
 mod folder;
+mod input;
 mod logging;
 mod output;
 mod page;

@@ -8,6 +8,7 @@ mod demo;
 mod docs;
 mod eval;
 mod exits;
+mod files;
 mod help;
 mod hostile;
 mod program;

@@ -1,7 +1,5 @@
 //! `eval`: how well searches do on a labelled set, in a temporary catalog.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -19,6 +17,7 @@ use super::search::write_hit;
 use crate::cli::context::Context;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::folder::Folder;
+use crate::cli::input::Purpose;
 use crate::cli::page::{Page, Tone};
 use crate::cli::progress;
 use crate::cli::table::Table;
@@ -168,16 +167,8 @@ fn check(context: &Context, docs: &Path, report: &ImportReport) -> Result<(), Fa
 
 /// Reads labelled queries, one a line.
 fn read_queries(path: &Path) -> Result<Vec<LabelledQuery>, Failure> {
-    let failed = |cause: &std::io::Error| Failure::file(Exit::Usage, "read", path, cause);
-    let file = File::open(path).map_err(|cause| failed(&cause))?;
-    let mut bytes = Vec::new();
-    file.take(LABELLED_QUERIES_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|cause| failed(&cause))?;
-    if bytes.len() as u64 > LABELLED_QUERIES_BYTES_MAX {
-        return Err(Failure::usage(
-            format!("{} is larger than {LABELLED_QUERIES_BYTES_MAX} bytes", path.display()),
-            "measure with a part of it",
-        ));
-    }
+    let purpose = Purpose { exit: Exit::Usage, what: "", smaller: "measure with a part of it" };
+    let bytes = purpose.read(path, LABELLED_QUERIES_BYTES_MAX)?;
     let queries = parse_queries(&bytes)
         .map_err(|problems| Error::Rejected { what: path.display().to_string(), problems })?;
     if queries.is_empty() {

@@ -1,7 +1,6 @@
 //! `resolve`: the steps of a flow template with all values in place, or everything that is wrong with the values.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use clap::Args;
@@ -13,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::cli::args::Narrowed;
 use crate::cli::context::Context;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::input::Purpose;
 use crate::cli::page::{Page, Tone};
 
 /// Arguments of `resolve`.
@@ -70,13 +70,10 @@ impl Resolve {
 
 /// Reads `--params`.
 fn object(text: &str) -> Result<Map<String, Value>, Failure> {
+    let purpose = Purpose { exit: Exit::Usage, what: "", smaller: "give smaller values" };
     let read = match text.strip_prefix('@') {
-        Some("-") => limited(io::stdin().lock(), Path::new("standard input"))?,
-        Some(path) => {
-            let path = Path::new(path);
-            let file = File::open(path).map_err(|cause| Failure::file(Exit::Usage, "read", path, &cause))?;
-            limited(file, path)?
-        }
+        Some("-") => purpose.read_stream(io::stdin().lock(), "standard input", PARAMS_BYTES_MAX)?,
+        Some(path) => purpose.read_text(Path::new(path), PARAMS_BYTES_MAX)?,
         None => text.to_owned(),
     };
     serde_json::from_str(&read).map_err(|cause| {
@@ -85,21 +82,6 @@ fn object(text: &str) -> Result<Map<String, Value>, Failure> {
             "write it as --params '{\"name\": \"value\"}'",
         )
     })
-}
-
-/// Reads text up to the limit.
-fn limited(from: impl Read, path: &Path) -> Result<String, Failure> {
-    let mut text = String::new();
-    from.take(PARAMS_BYTES_MAX + 1)
-        .read_to_string(&mut text)
-        .map_err(|cause| Failure::file(Exit::Usage, "read", path, &cause))?;
-    if text.len() as u64 > PARAMS_BYTES_MAX {
-        return Err(Failure::usage(
-            format!("{} is larger than {PARAMS_BYTES_MAX} bytes", path.display()),
-            "give smaller values",
-        ));
-    }
-    Ok(text)
 }
 
 /// Writes resolved steps, numbered.
