@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::program::{Answer, Program};
 
 /// How long a command may take that is to refuse at once.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Runs a command that must not wait for the other end of a pipe.
 #[track_caller]

@@ -79,7 +79,7 @@ pub(crate) fn empty() -> (TempDir, Catalog) {
 pub(crate) struct Wire {
     lines: BufReader<ReadHalf<DuplexStream>>,
     input: Option<WriteHalf<DuplexStream>>,
-    served: JoinHandle<std::io::Result<()>>,
+    served: JoinHandle<Result<(), mcp::SessionError>>,
     next_id: u64,
 }
 
