@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use repertoire::catalog::{BundledMode, Catalog, MapMode, Options, View};
 use repertoire::entitlement::Narrowing;
+use repertoire::error::shorten;
 use repertoire::limits::REGISTRY_BYTES_MAX;
 use repertoire::tools::ToolRegistry;
 
@@ -85,9 +86,27 @@ impl Context {
         Ok(Catalog::open_with(&self.data.path, options)?)
     }
 
+    /// Tells which of the named subscriptions bring nothing because they are not active: it may be a typing error.
+    fn note_inactive(&self, catalog: &Catalog, named: &BTreeSet<String>) -> Result<(), Failure> {
+        let report = catalog.entitlements()?;
+        for id in named {
+            if !report.subscriptions.iter().any(|known| known.active && known.id == *id) {
+                let id = shorten(id);
+                self.output.note(&format!(
+                    "{id:?} is no active subscription and brings nothing; local skills show anyway"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Opens the catalog for queries, narrowed to some subscriptions where the command says so.
     pub(crate) fn view(&self, subscriptions: Option<BTreeSet<String>>) -> Result<View, Failure> {
+        let catalog = self.catalog()?;
+        if let Some(named) = &subscriptions {
+            self.note_inactive(&catalog, named)?;
+        }
         let narrowing = Narrowing { subscriptions, layers: None };
-        Ok(self.catalog()?.view(narrowing))
+        Ok(catalog.view(narrowing))
     }
 }

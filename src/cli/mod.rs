@@ -39,7 +39,7 @@ pub(crate) fn run() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let exit = match Arguments::try_parse_from(&words) {
         Ok(arguments) => execute(&arguments),
-        Err(error) => usage::answer(&error, &words),
+        Err(error) => usage::answer(error, &words),
     };
     ExitCode::from(exit as u8)
 }
@@ -53,6 +53,7 @@ fn execute(arguments: &Arguments) -> Exit {
     }
     logging::start(globals);
     dispatch(arguments, &output).unwrap_or_else(|failure| {
+        let failure = failure.of_command(&arguments.command.name());
         output.failure(&failure);
         failure.exit
     })

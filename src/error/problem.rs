@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::shorten;
+
 /// One broken rule in a skill, a template, a call or a file.
 ///
 /// Inputs are never refused for the first fault alone: a reader collects every `Problem` and reports them together.
@@ -32,9 +34,6 @@ pub struct Problem {
     pub column: Option<u32>,
 }
 
-/// Characters of a refused value that are shown back.
-const GOT_CHARS_MAX: usize = 80;
-
 impl Problem {
     /// A problem with a code, a field and a message.
     #[must_use]
@@ -53,12 +52,7 @@ impl Problem {
     /// Adds what was found, shortened to a few words.
     #[must_use]
     pub fn got(mut self, got: impl fmt::Display) -> Self {
-        let text = got.to_string();
-        let mut short: String = text.chars().take(GOT_CHARS_MAX).collect();
-        if short.len() < text.len() {
-            short.push_str("...");
-        }
-        self.got = Some(short);
+        self.got = Some(shorten(&got.to_string()).into_owned());
         self
     }
 

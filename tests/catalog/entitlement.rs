@@ -39,6 +39,24 @@ fn a_hidden_id_is_gone_from_every_query_of_every_handle_at_once() {
 }
 
 #[test]
+fn the_operator_is_told_what_is_there_whoever_may_see_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalog = open(dir.path());
+    assert!(!catalog.holds("camera").unwrap() && !catalog.brings("a").unwrap());
+    put(&catalog, Layer::Synced, &[with(knowledge("camera", "Take a picture."), &["a", "b"])]);
+    put(&catalog, Layer::Local, &[knowledge("maps", "Find a place.")]);
+    catalog.declare(LocalStatement::Hide("maps".into())).unwrap();
+    assert!(ids(&catalog).is_empty(), "nobody sees anything");
+    for (id, there) in [("camera", true), ("maps", true), ("map", false), ("", false)] {
+        assert_eq!(catalog.holds(id).unwrap(), there, "{id}");
+    }
+    assert!(!catalog.holds(&"x".repeat(100_000)).unwrap());
+    for (subscription, there) in [("a", true), ("b", true), ("c", false), ("", false)] {
+        assert_eq!(catalog.brings(subscription).unwrap(), there, "{subscription}");
+    }
+}
+
+#[test]
 fn a_pin_keeps_its_entitlements_and_says_that_it_is_old() {
     let dir = tempfile::tempdir().unwrap();
     let catalog = open(dir.path());

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::import::sums;
 use super::search::write_hit;
 use crate::cli::context::Context;
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure, word};
 use crate::cli::folder::Folder;
 use crate::cli::input::Purpose;
 use crate::cli::page::{Page, Tone};
@@ -151,15 +151,17 @@ fn check(context: &Context, docs: &Path, report: &ImportReport) -> Result<(), Fa
             Exit::Negative,
             "rejected",
             format!("no usable skill in {}: {}{first}", docs.display(), sums(report.counts)),
-            "see `repertoire import --check PATH` for all reasons",
+            format!("see `repertoire import --check {}` for all reasons", word(&docs.display().to_string())),
         )
         .with_problems(&problems[..problems.len().min(WRONG_LINES_MAX)]));
     }
     if usable < total {
+        let lost = total - usable;
         context.output.warn(&format!(
-            "{} of {total} skills are rejected, doubled or not usable here, and cannot be found; see `repertoire import \
-             --check` for the reasons",
-            total - usable
+            "{lost} of {total} skills {} rejected, doubled or not usable here, and cannot be found; see `repertoire \
+             import --check {}` for the reasons",
+            if lost == 1 { "is" } else { "are" },
+            word(&docs.display().to_string())
         ));
     }
     Ok(())

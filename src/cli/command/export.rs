@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use repertoire::error::counted;
 use repertoire::intake::{self, ExportFormat, ExportReport};
 use repertoire::limits::LIST_LIMIT_MAX;
 use repertoire::{Catalog, Entry, Filter, Layer, Narrowing, Pin, SkillRef};
@@ -104,5 +105,5 @@ fn write(out: &mut Page, report: &ExportReport) {
         }
         out.end();
     }
-    out.line(Tone::Strong, &format!("{written} of {} skills written", report.skills.len()));
+    out.line(Tone::Strong, &format!("{written} of {} written", counted(report.skills.len() as u64, "skill")));
 }

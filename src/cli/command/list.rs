@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use repertoire::catalog::{Filter, ListPage};
+use repertoire::error::counted;
 use repertoire::limits::LIST_LIMIT_MAX;
 use repertoire::model::{Kind, Layer, Risk};
 use serde::Serialize;
@@ -90,7 +91,7 @@ impl List {
         if page.total == 0 && pin.is_empty() {
             context.output.note("no skills yet; add some with `repertoire import PATH`");
         } else {
-            context.output.note(&format!("{shown} of {} skills", page.total));
+            context.output.note(&format!("{shown} of {}", counted(page.total, "skill")));
         }
         if let Some(cursor) = &page.next_cursor {
             context.output.note(&format!("more with --cursor {cursor}"));

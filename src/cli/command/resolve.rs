@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use clap::Args;
+use repertoire::error::shorten;
 use repertoire::flow::ResolvedStep;
 use repertoire::limits::PARAMS_BYTES_MAX;
 use serde::Serialize;
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::args::Narrowed;
 use crate::cli::context::Context;
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure, word};
 use crate::cli::input::Purpose;
 use crate::cli::page::{Page, Tone};
 
@@ -56,10 +57,13 @@ impl Resolve {
         let mut named = Vec::new();
         for pair in &self.param {
             let Some((name, value)) = pair.split_once('=') else {
-                return Err(Failure::usage(format!("-p {pair:?} has no `=`"), "write it as -p NAME=VALUE"));
+                let pair = shorten(pair);
+                let hint = format!("write it as -p {}=VALUE", word(&pair));
+                return Err(Failure::usage(format!("-p {pair:?} has no `=`"), hint));
             };
             if named.contains(&name) {
-                return Err(Failure::usage(format!("-p {name} is given twice"), "give each parameter once"));
+                let message = format!("-p {} is given twice", shorten(name));
+                return Err(Failure::usage(message, "give each parameter once"));
             }
             named.push(name);
             values.insert(name.to_owned(), Value::String(value.to_owned()));

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use repertoire::Problem;
+use repertoire::error::shorten;
 use repertoire::limits::CONFIG_BYTES_MAX;
 use toml::de::{DeTable, DeValue};
 
@@ -69,6 +70,7 @@ fn take_section(
 }
 
 fn unknown_section(name: &str) -> Problem {
+    let name = &*shorten(name);
     let known = TABLE.iter().map(|row| row.section.to_owned());
     // A key on the top level is often one that lost its section.
     let message = match TABLE.iter().find(|row| row.name == name) {
@@ -80,7 +82,7 @@ fn unknown_section(name: &str) -> Problem {
 }
 
 fn unknown_key(section: &str, name: &str) -> Problem {
-    let written = format!("{section}.{name}");
+    let written = format!("{section}.{}", shorten(name));
     let near = nearest(&written, TABLE.iter().map(super::keys::Row::key));
     let message = format!("unknown key; the nearest is {near}");
     Problem::new("unknown_key", written, message)
