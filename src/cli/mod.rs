@@ -48,11 +48,16 @@ pub(crate) fn run() -> ExitCode {
 fn execute(arguments: &Arguments) -> Exit {
     let globals = &arguments.globals;
     let mut output = Output::new(globals.json, globals.quiet, globals.color);
-    if matches!(arguments.command, Command::Serve(_)) {
+    let serves = matches!(arguments.command, Command::Serve(_));
+    if serves {
         output.reserve();
     }
-    logging::start(globals);
-    dispatch(arguments, &output).unwrap_or_else(|failure| {
+    let log = logging::start(globals, serves);
+    let done = dispatch(arguments, &output);
+    for warning in log.take() {
+        output.alarm(&warning);
+    }
+    done.unwrap_or_else(|failure| {
         let failure = failure.of_command(&arguments.command.name());
         output.failure(&failure);
         failure.exit

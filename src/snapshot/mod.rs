@@ -5,7 +5,8 @@
 //! says which names are ours. [`sections`] and [`file`] lay out a segment, [`record`] hands out its records after
 //! their first check. [`manifest`] is `CURRENT`, the only commit point; [`ring`] keeps the revocations since, [`epoch`]
 //! the number that tells others to look again, [`lock`] the writers apart. [`dir`] opens a directory, [`load`] is the
-//! reader's protocol, [`commit`] the writer's, [`recover`] and [`collect`] clean up behind both.
+//! reader's protocol, [`commit`] the writer's, [`recover`] and [`collect`] clean up behind both. [`fixed`] checks a file by
+//! itself.
 //!
 //! Invariant: a reader never keeps a state that was not current at one moment, and no acknowledged change is lost.
 
@@ -14,6 +15,7 @@ pub(crate) mod commit;
 pub(crate) mod dir;
 pub(crate) mod epoch;
 pub(crate) mod file;
+pub(crate) mod fixed;
 pub(crate) mod load;
 pub(crate) mod lock;
 pub(crate) mod manifest;

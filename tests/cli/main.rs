@@ -4,6 +4,7 @@
 #![cfg(feature = "cli")]
 
 mod config;
+mod damage;
 mod demo;
 mod docs;
 mod eval;

@@ -16,14 +16,14 @@ use crate::cli::table::Table;
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// One snapshot file; all that the catalog uses unless stated
+    /// One file of a data directory, or a copy of it; all that the catalog uses unless stated
     file: Option<PathBuf>,
 }
 
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// One snapshot file; all that the catalog uses unless stated
+    /// One file of a data directory, or a copy of it; all that the catalog uses unless stated
     file: Option<PathBuf>,
 }
 
