@@ -67,22 +67,21 @@ impl Context {
     /// Opens the catalog as the settings say; creates the data directory if it is not there.
     pub(crate) fn catalog(&self) -> Result<Catalog, Failure> {
         let settings = &self.settings;
-        let options = Options {
-            registry: self.registry()?,
-            bundled: match settings.text(Key::BUNDLED_MODE) {
+        let keep = settings.number(Key::STORAGE_KEEP_GENERATIONS);
+        let options = Options::default()
+            .registry(self.registry()?)
+            .bundled(match settings.text(Key::BUNDLED_MODE) {
                 Some("always") => BundledMode::Always,
                 Some("never") => BundledMode::Never,
                 _ => BundledMode::Auto,
-            },
-            sync_configured: settings.text(Key::SYNC_URL).is_some(),
-            map: match settings.text(Key::STORAGE_MAP) {
+            })
+            .sync_configured(settings.text(Key::SYNC_URL).is_some())
+            .map(match settings.text(Key::STORAGE_MAP) {
                 Some("memory") => MapMode::Memory,
                 _ => MapMode::File,
-            },
-            keep_generations: u32::try_from(settings.number(Key::STORAGE_KEEP_GENERATIONS))
-                .unwrap_or(u32::MAX),
-            learned_visible: settings.text(Key::AUTHORING_VISIBLE) == Some("all"),
-        };
+            })
+            .keep_generations(u32::try_from(keep).unwrap_or(u32::MAX))
+            .learned_visible(settings.text(Key::AUTHORING_VISIBLE) == Some("all"));
         Ok(Catalog::open_with(&self.data.path, options)?)
     }
 
@@ -106,7 +105,8 @@ impl Context {
         if let Some(named) = &subscriptions {
             self.note_inactive(&catalog, named)?;
         }
-        let narrowing = Narrowing { subscriptions, layers: None };
+        let narrowing =
+            subscriptions.map(|named| Narrowing::default().subscriptions(named)).unwrap_or_default();
         Ok(catalog.view(narrowing))
     }
 }

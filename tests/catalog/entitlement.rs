@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use repertoire::model::Layer;
 use repertoire::{LocalStatement, Narrowing};
 
@@ -17,7 +15,7 @@ fn a_synced_skill_shows_only_while_one_of_its_subscriptions_is_active() {
     writer.declare(LocalStatement::Grant("a".into())).unwrap();
     writer.declare(LocalStatement::Revoke("b".into())).unwrap();
     assert_eq!(ids(&reader), ["both"]);
-    let narrowed = Narrowing { subscriptions: Some(BTreeSet::from(["b".to_owned()])), layers: None };
+    let narrowed = Narrowing::default().subscriptions(["b"]);
     assert!(ids_of(&reader, narrowed).is_empty(), "a caller with only b sees nothing");
 }
 

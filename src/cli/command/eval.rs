@@ -98,12 +98,8 @@ impl Eval {
 
     /// A catalog in the folder with the skills in it.
     fn catalog(&self, context: &Context, folder: &Folder) -> Result<Catalog, Failure> {
-        let options = Options {
-            registry: context.registry()?,
-            bundled: BundledMode::Never,
-            keep_generations: 1,
-            ..Options::default()
-        };
+        let options =
+            Options::default().registry(context.registry()?).bundled(BundledMode::Never).keep_generations(1);
         let catalog = Catalog::open_with(folder.path().join("data"), options)?;
         let mut options = ImportOptions::default();
         options.any_name = true;

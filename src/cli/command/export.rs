@@ -50,7 +50,8 @@ impl Export {
 
 /// The visible skills, those that are unavailable here included as far as their layer has a source.
 fn entries(catalog: &Catalog, pin: &Pin<'_>, layer: Option<Layer>) -> Result<Vec<Entry>, Failure> {
-    let filter = Filter { layer, ..Filter::default() };
+    let mut filter = Filter::default();
+    filter.layer = layer;
     let mut entries = Vec::new();
     let mut cursor = None;
     loop {

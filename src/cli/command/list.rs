@@ -56,13 +56,11 @@ pub(crate) struct Filters {
 impl Filters {
     /// The filter that they make.
     pub(crate) fn filter(&self) -> Filter {
-        Filter {
-            kind: self.kind,
-            tag: self.tag.clone(),
-            app: self.app.clone(),
-            risk: self.risk,
-            layer: self.layer,
-        }
+        let mut filter = Filter::default();
+        (filter.kind, filter.risk, filter.layer) = (self.kind, self.risk, self.layer);
+        filter.tag.clone_from(&self.tag);
+        filter.app.clone_from(&self.app);
+        filter
     }
 }
 
