@@ -44,6 +44,17 @@ impl Export {
         let report = intake::export(&entries, self.format, &self.folder, catalog.registry())
             .map_err(|cause| Failure::file(Exit::Usage, "write into", &self.folder, &cause))?;
         context.output.answer(&report, |out| write(out, &report))?;
+        let losses = report.skills.iter().filter(|line| !line.lost.is_empty()).count();
+        if losses > 0 {
+            context.output.warn(&format!(
+                "{} written without what the format cannot hold (named beside each){}",
+                counted(losses as u64, "skill"),
+                match self.format {
+                    ExportFormat::Json => "; files beside a skill stay with agent-skills and skills-v2",
+                    ExportFormat::AgentSkills | ExportFormat::SkillsV2 => "; json holds every field",
+                }
+            ));
+        }
         Ok(Exit::done_if(report.skills.iter().all(|line| line.problems.is_empty())))
     }
 }
