@@ -137,6 +137,8 @@ pub const CURSOR_BYTES_MAX: usize = 4 * 1024;
 pub const MCP_FILTER_BYTES_MAX: usize = 512;
 /// Most characters of a refused text that an error shows back; every valid id fits.
 pub const ECHOED_CHARS_MAX: usize = 128;
+/// Most characters of the field or pointer by which a problem names its place.
+pub const FIELD_CHARS_MAX: usize = 512;
 /// Longest text before the hash in the name of a segment file.
 pub const FILE_PREFIX_BYTES_MAX: usize = 32;
 /// Most sections of a segment file.

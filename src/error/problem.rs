@@ -1,10 +1,13 @@
 //! One thing that is wrong with an input: the unit of every rejection.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::shorten;
+use crate::error::words::cut;
+use crate::limits::FIELD_CHARS_MAX;
 
 /// One broken rule in a skill, a template, a call or a file.
 ///
@@ -35,12 +38,17 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem with a code, a field and a message.
+    /// A problem with a code, a field (shortened to [`FIELD_CHARS_MAX`] characters) and a message.
     #[must_use]
     pub fn new(code: &str, field: impl Into<String>, message: impl Into<String>) -> Self {
+        let mut field = field.into();
+        // A pointer into an input is as long as the names in it.
+        if let Cow::Owned(short) = cut(&field, FIELD_CHARS_MAX) {
+            field = short;
+        }
         Self {
             code: code.to_owned(),
-            field: field.into(),
+            field,
             message: message.into(),
             got: None,
             allowed: None,

@@ -15,7 +15,12 @@ use crate::limits::ECHOED_CHARS_MAX;
 /// ```
 #[must_use]
 pub fn shorten(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(ECHOED_CHARS_MAX) {
+    cut(text, ECHOED_CHARS_MAX)
+}
+
+/// As [`shorten`], with another limit.
+pub(super) fn cut(text: &str, chars_max: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(chars_max) {
         Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
         None => Cow::Borrowed(text),
     }

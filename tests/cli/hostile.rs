@@ -139,6 +139,34 @@ fn what_is_shown_back_of_a_long_argument_is_short() {
 }
 
 #[test]
+fn a_report_about_endless_names_is_short() {
+    let program = Program::new();
+    let long = "x".repeat(50_000);
+    let json = format!(
+        r#"[{{"id": "{long}", "kind": "{long}", "name": "{long}", "description": "d", "{long}": 1, "tags": ["{long}"],
+            "locale": "{long}", "status": {{"state": "{long}"}}, "parameters": [{{"name": "{long}", "type": "{long}"}}]}},
+            {{"id": "f", "kind": "flow_template", "name": "f", "description": "d", "allowed_tools": ["{0}"],
+              "steps": [{{"tool": "tap", "args_template": {{"{0}": "{{{0}}}"}}}}]}}]"#,
+        &long[..500]
+    );
+    program.write("in/a.skill.json", &json);
+    let workflow = format!(
+        r#"{{"version": 1, "id": "{long}", "title": "t", "{long}": 1, "steps": [{{"tool": "{long}"}}]}}"#
+    );
+    program.write("in/w.json", &workflow);
+    program.write("in/n/SKILL.md", &format!("---\nname: {long}\ndescription: d\n---\nb\n"));
+    program.write("in/k/SKILL.md", &format!("---\nname: k\ndescription: d\n{long}: 1\n---\nb\n"));
+    let folder = program.path("in").display().to_string();
+    let text = program.run(&["import", "--check", &folder]).code(1).stdout;
+    for line in text.lines() {
+        assert!(line.len() < 1_500, "{} bytes: {line:.300}", line.len());
+    }
+    // Without --check, since that shows the skills in full.
+    let report = program.run(&["import", "--json", &folder]).code(1).stdout;
+    assert!(report.len() < 20_000, "{} bytes", report.len());
+}
+
+#[test]
 fn invisible_characters_are_escaped_once() {
     let program = Program::new();
     program.write("in/a/SKILL.md", "---\nname: \"a\\u200bb\"\ndescription: x\n---\ny\n");
