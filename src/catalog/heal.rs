@@ -31,7 +31,11 @@ impl Catalog {
                 Err(Error::Storage(error)) if is_damage(&error) => {
                     tracing::info!(%error, layer = layer.name(), "damaged");
                     if let Some(done) = self.heal_layer(&loaded, layer, &known.current)? {
-                        tracing::warn!(error = %cause(&error), "the {} layer was damaged and {done}", layer.name());
+                        tracing::warn!(
+                            "the {} layer was damaged ({}) and {done}",
+                            layer.name(),
+                            cause(&error)
+                        );
                     }
                     healed += 1;
                 }

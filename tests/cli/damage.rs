@@ -34,8 +34,9 @@ fn healing_is_told_in_one_plain_line_and_once() {
     let lines: Vec<&str> = answer.stderr.lines().collect();
     assert_eq!(lines.len(), 2, "{}", answer.stderr);
     assert_eq!(lines[0], "3 of 3 skills");
-    let told = "warning: the local layer was damaged and is built again from its source: local-";
+    let told = "warning: the local layer was damaged (local-";
     assert!(lines[1].starts_with(told), "{}", answer.stderr);
+    assert!(lines[1].ends_with(") and is built again from its source"), "{}", answer.stderr);
     assert_eq!(program.run(&["list"]).code(0).stderr, "3 of 3 skills\n");
     // Under --json the result stays alone on standard output.
     for path in files(&program, ".seg") {
@@ -54,6 +55,21 @@ fn healing_is_told_in_one_plain_line_and_once() {
     }
     let answer = program.run(&["-v", "list"]).code(0);
     assert!(answer.stderr.contains(" WARN ") && answer.stderr.contains(" INFO "), "{}", answer.stderr);
+}
+
+#[test]
+fn what_cannot_be_mended_is_told_with_the_next_step() {
+    let program = Program::filled();
+    for path in files(&program, ".jsonl").into_iter().chain(files(&program, ".seg")) {
+        flip(&path, 100);
+    }
+    let said = program.run(&["list"]).code(0).stderr;
+    let warnings: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: ")).collect();
+    assert_eq!(warnings.len(), 1, "{said}");
+    assert!(warnings[0].ends_with(") and is empty now; import or sync again"), "{said}");
+    let folder = program.path("in").display().to_string();
+    program.run(&["import", &folder]).code(0);
+    assert_eq!(program.run(&["list"]).code(0).stderr, "3 of 3 skills\n");
 }
 
 #[test]
