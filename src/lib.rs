@@ -67,6 +67,10 @@
 //! `default = ["cli"]` is the whole program. With `default-features = false` there is no async runtime and no command
 //! line. `mcp` adds the server on rmcp and tokio. A feature never changes a byte on disk.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 pub mod bundled;
 pub mod catalog;
 pub mod entitlement;

@@ -131,10 +131,14 @@ pub const MCP_LIST_MAX: u64 = 100;
 pub const MCP_SEARCH_MAX: u64 = 25;
 /// Longest description in a list or search answer of the MCP server; the rest is in `get_skill`.
 pub const MCP_DESCRIPTION_CHARS_MAX: usize = 1_024;
-/// Longest list cursor that the MCP server takes.
-pub const MCP_CURSOR_BYTES_MAX: usize = 4 * 1024;
+/// Longest cursor of a list.
+pub const CURSOR_BYTES_MAX: usize = 4 * 1024;
 /// Longest filter text (a tag, an app package) that the MCP server takes.
 pub const MCP_FILTER_BYTES_MAX: usize = 512;
+/// Most characters of a refused text that an error shows back; every valid id fits.
+pub const ECHOED_CHARS_MAX: usize = 128;
+/// Most characters of the field or pointer by which a problem names its place.
+pub const FIELD_CHARS_MAX: usize = 512;
 /// Longest text before the hash in the name of a segment file.
 pub const FILE_PREFIX_BYTES_MAX: usize = 32;
 /// Most sections of a segment file.

@@ -6,8 +6,16 @@ use crate::catalog::SkillRef;
 use crate::model::{Kind, Layer, Risk};
 use crate::tools::ExactCommand;
 
-/// Restrictions of a list or a search.
+/// Restrictions of a list or a search; the default restricts nothing. Fields may come with any version.
+///
+/// ```
+/// use repertoire::{Filter, Kind};
+///
+/// let filter = Filter::default().kind(Kind::FlowTemplate).tag("browser");
+/// assert_eq!(filter.tag.as_deref(), Some("browser"));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Filter {
     /// Only this kind.
     pub kind: Option<Kind>,
@@ -19,6 +27,43 @@ pub struct Filter {
     pub risk: Option<Risk>,
     /// Only this layer.
     pub layer: Option<Layer>,
+}
+
+impl Filter {
+    /// Only this kind.
+    #[must_use]
+    pub fn kind(mut self, kind: Kind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// Only skills with this tag.
+    #[must_use]
+    pub fn tag(mut self, tag: impl Into<String>) -> Self {
+        self.tag = Some(tag.into());
+        self
+    }
+
+    /// Only skills about this app package.
+    #[must_use]
+    pub fn app(mut self, package: impl Into<String>) -> Self {
+        self.app = Some(package.into());
+        self
+    }
+
+    /// Only this effective risk.
+    #[must_use]
+    pub fn risk(mut self, risk: Risk) -> Self {
+        self.risk = Some(risk);
+        self
+    }
+
+    /// Only this layer.
+    #[must_use]
+    pub fn layer(mut self, layer: Layer) -> Self {
+        self.layer = Some(layer);
+        self
+    }
 }
 
 /// One page of `list`.

@@ -160,7 +160,7 @@ impl Catalog {
         let seen = match visibility::seen(&state, narrowing, learned) {
             // A record that a statement is about is damaged: heal, and look once more.
             Err(Error::Storage(error)) if is_damage(&error) => {
-                tracing::warn!(%error, "damage found while deciding who sees what");
+                tracing::info!(%error, "damage found while deciding who sees what");
                 state.mark_damaged();
                 state = self.current()?;
                 visibility::seen(&state, narrowing, learned)?
@@ -221,7 +221,7 @@ impl Catalog {
             }
             Ok(opened) => opened,
             Err(Error::Storage(error)) if is_damage(&error) && may_heal => {
-                tracing::warn!(%error, "a layer is damaged; healing it");
+                tracing::info!(%error, "a layer is damaged; healing it");
                 return Ok(Current::NeedsHealing);
             }
             Err(error) => return Err(error),
@@ -298,7 +298,9 @@ impl Catalog {
             }
             match self.open_layer(layer, generation, &known.current.files) {
                 Ok(open) => layers.push(Arc::new(open)),
-                Err(error) if tolerant => tracing::error!(%error, layer = layer.name(), "left out"),
+                Err(error) if tolerant => {
+                    tracing::error!(%error, "the {} layer cannot be read and is left out", layer.name());
+                }
                 Err(error) => return Err(error),
             }
         }

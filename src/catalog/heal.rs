@@ -37,31 +37,44 @@ impl Catalog {
             {
                 Ok(()) => {}
                 Err(Error::Storage(error)) if is_damage(&error) => {
-                    tracing::error!(%error, layer = layer.name(), "damaged");
-                    self.heal_layer(&loaded, layer, &known.current)?;
+                    tracing::info!(%error, layer = layer.name(), "damaged");
+                    if let Some(done) = self.heal_layer(&loaded, layer, &known.current)? {
+                        tracing::warn!(
+                            "the {} layer was damaged ({}) and {done}",
+                            layer.name(),
+                            cause(&error)
+                        );
+                    }
                     healed += 1;
                 }
                 Err(error) => return Err(error),
             }
         }
         if healed == 0 {
-            tracing::warn!("nothing is damaged at a second look");
+            tracing::info!("nothing is damaged at a second look");
         }
         Ok(healed)
     }
 
-    fn heal_layer(&self, loaded: &Loaded, layer: Layer, damaged: &Generation) -> Result<()> {
+    /// What was done, in words; `None` if another process was faster.
+    fn heal_layer(&self, loaded: &Loaded, layer: Layer, damaged: &Generation) -> Result<Option<String>> {
         let generation = damaged.generation.max(loaded.manifest.generation_floor) + 1;
         let rebuilt = self.rebuilt(layer, damaged, generation)?;
         // Chosen before the commit: looking through whole generations takes longer than a lock may be held.
         let history =
             loaded.manifest.layers.get(layer.name()).map(|known| known.history.clone()).unwrap_or_default();
-        let next =
-            rebuilt.unwrap_or_else(|| match history.iter().find(|earlier| self.opens(layer, earlier)) {
-                Some(earlier) => Generation { generation, ..earlier.clone() },
-                // Empty, but what there is of a source stays within reach.
-                None => Generation { generation, sources: damaged.sources.clone(), ..Generation::default() },
-            });
+        let (next, done) = if let Some(rebuilt) = rebuilt {
+            (rebuilt, "is built again from its source".to_owned())
+        } else if let Some(earlier) = history.iter().find(|earlier| self.opens(layer, earlier)) {
+            let back = earlier.generation;
+            let done = format!("went back to generation {back}; import or sync again for what came later");
+            (Generation { generation, ..earlier.clone() }, done)
+        } else {
+            // Empty, but what there is of a source stays within reach.
+            let sources = damaged.sources.clone();
+            let done = "is empty now; import or sync again".to_owned();
+            (Generation { generation, sources, ..Generation::default() }, done)
+        };
         let keep = self.inner.options.keep_generations as usize;
         let outcome = self.inner.dir.commit_then(
             &mut |loaded| {
@@ -77,12 +90,13 @@ impl Catalog {
             },
             &mut |_| {},
         )?;
-        if matches!(outcome, Outcome::Installed(_)) {
-            for file in &damaged.files {
-                self.inner.dir.quarantine(&file.name)?;
-            }
+        if !matches!(outcome, Outcome::Installed(_)) {
+            return Ok(None);
         }
-        Ok(())
+        for file in &damaged.files {
+            self.inner.dir.quarantine(&file.name)?;
+        }
+        Ok(Some(done))
     }
 
     fn opens(&self, layer: Layer, earlier: &Generation) -> bool {
@@ -102,7 +116,7 @@ impl Catalog {
         let entries = match self.read_sources(&damaged.sources) {
             Ok(found) => source::fold(found),
             Err(Error::Storage(error)) if is_damage(&error) => {
-                tracing::error!(%error, layer = layer.name(), "the source is damaged too");
+                tracing::info!(%error, layer = layer.name(), "the source is damaged too");
                 return Ok(None);
             }
             Err(error) => return Err(error),
@@ -137,7 +151,7 @@ impl Catalog {
             let (layer, sources) = match self.chain(&all, last) {
                 Ok(chain) => chain,
                 Err(error) => {
-                    tracing::warn!(%error, "left aside");
+                    tracing::warn!(%error, "a source is damaged and was left aside");
                     continue;
                 }
             };
@@ -149,7 +163,11 @@ impl Catalog {
             }
             let wanted = Generation { sources, ..Generation::default() };
             if let Some(next) = self.rebuilt(layer, &wanted, generation)? {
-                tracing::warn!(layer = layer.name(), skills = next.skills, "rebuilt from its source");
+                let name = layer.name();
+                tracing::warn!(
+                    skills = next.skills,
+                    "the {name} layer was lost and is built again from its source"
+                );
                 rebuilt.push((layer, next));
             }
         }
@@ -170,5 +188,13 @@ impl Catalog {
             &mut |_| {},
         )?;
         Ok(())
+    }
+}
+
+/// What is wrong with which file, without the next step, which the healing took.
+fn cause(error: &StorageError) -> String {
+    match error {
+        StorageError::Damaged { file, detail } => format!("{file}: {detail}"),
+        other => other.to_string(),
     }
 }

@@ -21,7 +21,7 @@ use crate::index::bits::Bits;
 use crate::index::facets::Column;
 use crate::index::hash::hash128;
 use crate::index::names::KeyKind;
-use crate::limits::{ID_BYTES_MAX, LIST_LIMIT_MAX, NAMED_MAX, QUERY_BYTES_MAX};
+use crate::limits::{CURSOR_BYTES_MAX, ID_BYTES_MAX, LIST_LIMIT_MAX, NAMED_MAX, QUERY_BYTES_MAX};
 use crate::model::{Kind, Risk, normalise};
 use crate::tools::ToolRegistry;
 
@@ -262,7 +262,7 @@ impl Look {
     /// Cost: the bitmaps of the filter, and one record a skill of the page.
     ///
     /// # Errors
-    /// A limit of 0 or above [`LIST_LIMIT_MAX`], a cursor that is none; damage as in [`Look::get`].
+    /// A limit of 0 or above [`LIST_LIMIT_MAX`], a cursor that is none or longer than [`CURSOR_BYTES_MAX`]; damage as in [`Look::get`].
     pub fn list(&self, filter: &Filter, limit: usize, cursor: Option<&str>) -> Result<ListPage<'_>> {
         if limit == 0 || limit > LIST_LIMIT_MAX {
             return Err(out_of_range("limit", limit, LIST_LIMIT_MAX));
@@ -469,7 +469,9 @@ pub(crate) fn out_of_range(field: &str, got: usize, limit: usize) -> Error {
 }
 
 fn decode_cursor(cursor: &str) -> Result<String> {
-    let id = BASE64.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let whole = Some(cursor).filter(|cursor| cursor.len() <= CURSOR_BYTES_MAX);
+    let id = whole.and_then(|cursor| BASE64.decode(cursor).ok());
+    let id = id.and_then(|bytes| String::from_utf8(bytes).ok());
     id.ok_or_else(|| Error::InvalidArguments {
         problems: vec![
             Problem::new(

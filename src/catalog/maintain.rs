@@ -12,7 +12,8 @@ use crate::catalog::{Catalog, source};
 use crate::error::{Result, StorageError};
 use crate::index::SectionKind;
 use crate::model::Layer;
-use crate::snapshot::{Bytes, FileRef, Recovery, SectionFile};
+use crate::snapshot::names::{NameKind, classify};
+use crate::snapshot::{Bytes, FileRef, Recovery, SectionFile, fixed};
 
 impl Catalog {
     /// The entitlements as they stand: folded statements and those of the ring.
@@ -113,7 +114,7 @@ impl Catalog {
                 return Err(failed(std::io::Error::other("it is no regular file")).into());
             }
             let bytes = std::fs::read(path).map_err(failed)?;
-            return Ok(vec![report(&name, Ok(Bytes::copy_of(&bytes)), look)]);
+            return Ok(vec![single(&name, &bytes, look)]);
         }
         let loaded = self.inner.dir.load()?;
         let mut seen = BTreeSet::new();
@@ -135,6 +136,17 @@ impl Catalog {
         }
         Ok(reports)
     }
+}
+
+/// The report of one named file, whichever kind of ours it is.
+fn single(name: &str, bytes: &[u8], look: &dyn Fn(&mut FileReport, &SectionFile)) -> FileReport {
+    let checked = match fixed::check(name, bytes) {
+        Some(checked) => checked.map_err(Into::into),
+        None if classify(name) == NameKind::Source => source::check(name, bytes),
+        None => return report(name, Ok(Bytes::copy_of(bytes)), look),
+    };
+    let problems: Vec<String> = checked.err().iter().map(ToString::to_string).collect();
+    FileReport { name: name.to_owned(), ok: problems.is_empty(), sections: Vec::new(), problems }
 }
 
 fn report(

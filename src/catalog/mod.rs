@@ -6,7 +6,7 @@
 //!
 //! Inside: `build` turns entries into the files of a generation, `open` opens them, `state` joins the open
 //! layers with the statements that stand, `visibility` makes them into bits for one caller. `update` commits,
-//! `heal` mends, `follow` tells others. `evaluate` says how good the searches are.
+//! `heal` mends, `follow` tells others, `known` answers the operator. `evaluate` says how good the searches are.
 //!
 //! **Invariant:** no query path reads a record whose bit in the caller's visible set is not set.
 
@@ -21,6 +21,7 @@ mod follow;
 mod handle;
 mod heal;
 mod history;
+mod known;
 mod look;
 mod maintain;
 mod matching;

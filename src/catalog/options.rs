@@ -16,8 +16,17 @@ pub enum BundledMode {
     Never,
 }
 
-/// How to open a catalog.
+/// How to open a catalog. Begin with the default and set what differs: fields may come with any version.
+///
+/// ```
+/// use repertoire::Options;
+/// use repertoire::catalog::BundledMode;
+///
+/// let options = Options::default().bundled(BundledMode::Never).keep_generations(4);
+/// assert_eq!(options.keep_generations, 4);
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Options {
     /// The tools of this deployment; the built-in table unless stated.
     pub registry: Arc<ToolRegistry>,
@@ -33,6 +42,57 @@ pub struct Options {
     pub keep_generations: u32,
     /// Whether learned skills are visible.
     pub learned_visible: bool,
+}
+
+impl Options {
+    /// Sets the tools of this deployment.
+    #[must_use]
+    pub fn registry(mut self, registry: Arc<ToolRegistry>) -> Self {
+        self.registry = registry;
+        self
+    }
+
+    /// Sets when the bundled layer shows.
+    #[must_use]
+    pub fn bundled(mut self, mode: BundledMode) -> Self {
+        self.bundled = mode;
+        self
+    }
+
+    /// Sets whether a platform is configured.
+    #[must_use]
+    pub fn sync_configured(mut self, configured: bool) -> Self {
+        self.sync_configured = configured;
+        self
+    }
+
+    /// Sets how files are held in memory.
+    #[must_use]
+    pub fn map(mut self, mode: MapMode) -> Self {
+        self.map = mode;
+        self
+    }
+
+    /// Sets how the changes of other processes are seen.
+    #[must_use]
+    pub fn follow(mut self, mode: FollowMode) -> Self {
+        self.follow = mode;
+        self
+    }
+
+    /// Sets how many generations are kept for rollback, 1-16.
+    #[must_use]
+    pub fn keep_generations(mut self, generations: u32) -> Self {
+        self.keep_generations = generations;
+        self
+    }
+
+    /// Sets whether learned skills are visible.
+    #[must_use]
+    pub fn learned_visible(mut self, visible: bool) -> Self {
+        self.learned_visible = visible;
+        self
+    }
 }
 
 /// How snapshot files are held in memory.

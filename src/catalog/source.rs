@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result, StorageError};
 use crate::model::{Entry, Layer, Origin, Skill};
+use crate::snapshot::dir::source_name;
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
@@ -130,6 +131,18 @@ pub(crate) fn read(file: &str, bytes: &[u8]) -> Result<Found> {
         return Err(damaged(1, format!("{} skills are announced, {} are there", head.skills, entries.len())));
     }
     Ok(Found { layer: head.source, entries, after: head.after, removed: head.removed })
+}
+
+/// Checks a source file by itself: its lines, and its name, which holds the hash of its bytes.
+///
+/// # Errors
+/// [`StorageError::Damaged`] with what is wrong.
+pub(crate) fn check(file: &str, bytes: &[u8]) -> Result<()> {
+    let name = source_name(bytes);
+    if file != name {
+        return Err(StorageError::damaged(file, format!("its bytes are those of {name}")).into());
+    }
+    read(file, bytes).map(drop)
 }
 
 fn read_line(line: &[u8]) -> Result<Entry, String> {

@@ -123,10 +123,40 @@ pub(crate) enum Command {
     Man(command::man::Man),
 }
 
+impl Command {
+    /// What was typed for it, such as `entitlements hide`.
+    pub(crate) fn name(&self) -> String {
+        let name = match self {
+            Self::Demo(_) => "demo",
+            Self::Serve(_) => "serve",
+            Self::List(_) => "list",
+            Self::Search(_) => "search",
+            Self::Match(_) => "match",
+            Self::Get(_) => "get",
+            Self::Resolve(_) => "resolve",
+            Self::Import(_) => "import",
+            Self::Export(_) => "export",
+            Self::Entitlements(command) => return format!("entitlements {}", command.action_name()),
+            Self::Status(_) => "status",
+            Self::Inspect(_) => "inspect",
+            Self::Verify(_) => "verify",
+            Self::Rollback(_) => "rollback",
+            Self::Compact(_) => "compact",
+            Self::Tools(_) => "tools",
+            Self::Config(_) => "config show",
+            Self::Eval(_) => "eval",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
+        };
+        name.to_owned()
+    }
+}
+
 /// Narrows a query to some of the deployment's subscriptions.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Narrowed {
-    /// See only what these of the active subscriptions bring, comma-separated
+    /// See only what these of the active subscriptions bring, comma-separated; skills that no subscription brings
+    /// (local, learned, bundled) show anyway
     #[arg(long, value_name = "SUB,...", value_delimiter = ',')]
     subscriptions: Option<Vec<String>>,
 }

@@ -1,18 +1,18 @@
 //! What a command works with: output, settings, data directory, and the catalog when it asks for it.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read as _;
 use std::sync::Arc;
 
 use repertoire::catalog::{BundledMode, Catalog, FollowMode, MapMode, Options, View};
 use repertoire::entitlement::Narrowing;
+use repertoire::error::shorten;
 use repertoire::limits::REGISTRY_BYTES_MAX;
 use repertoire::tools::ToolRegistry;
 
 use super::args::Globals;
 use super::config::{Key, Settings};
 use super::exit::{Exit, Failure};
+use super::input::Purpose;
 use super::output::Output;
 use super::place::{self, Place};
 
@@ -48,17 +48,12 @@ impl Context {
     pub(crate) fn registry(&self) -> Result<Arc<ToolRegistry>, Failure> {
         let builtin = ToolRegistry::builtin();
         let Some(path) = self.settings.path(Key::TOOLS_FILE) else { return Ok(builtin) };
-        let fail =
-            |cause: &std::io::Error| Failure::file(Exit::Configuration, "read the tool file", &path, cause);
-        let mut text = String::new();
-        let file = File::open(&path).map_err(|cause| fail(&cause))?;
-        file.take(REGISTRY_BYTES_MAX + 1).read_to_string(&mut text).map_err(|cause| fail(&cause))?;
-        if text.len() as u64 > REGISTRY_BYTES_MAX {
-            return Err(Failure::configuration(
-                format!("the tool file {} is larger than {REGISTRY_BYTES_MAX} bytes", path.display()),
-                "keep only the tools that skills need",
-            ));
-        }
+        let purpose = Purpose {
+            exit: Exit::Configuration,
+            what: "the tool file",
+            smaller: "keep only the tools that skills need",
+        };
+        let text = purpose.read_text(&path, REGISTRY_BYTES_MAX)?;
         builtin.with_json(&text).map_err(|problems| {
             let said = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
             Failure::configuration(
@@ -72,32 +67,50 @@ impl Context {
     /// Opens the catalog as the settings say; creates the data directory if it is not there.
     pub(crate) fn catalog(&self) -> Result<Catalog, Failure> {
         let settings = &self.settings;
-        let options = Options {
-            registry: self.registry()?,
-            bundled: match settings.text(Key::BUNDLED_MODE) {
+        let keep = settings.number(Key::STORAGE_KEEP_GENERATIONS);
+        let options = Options::default()
+            .registry(self.registry()?)
+            .bundled(match settings.text(Key::BUNDLED_MODE) {
                 Some("always") => BundledMode::Always,
                 Some("never") => BundledMode::Never,
                 _ => BundledMode::Auto,
-            },
-            sync_configured: settings.text(Key::SYNC_URL).is_some(),
-            map: match settings.text(Key::STORAGE_MAP) {
+            })
+            .sync_configured(settings.text(Key::SYNC_URL).is_some())
+            .map(match settings.text(Key::STORAGE_MAP) {
                 Some("memory") => MapMode::Memory,
                 _ => MapMode::File,
-            },
-            follow: match settings.text(Key::STORAGE_FOLLOW) {
+            })
+            .follow(match settings.text(Key::STORAGE_FOLLOW) {
                 Some("pread") => FollowMode::Pread,
                 _ => FollowMode::Auto,
-            },
-            keep_generations: u32::try_from(settings.number(Key::STORAGE_KEEP_GENERATIONS))
-                .unwrap_or(u32::MAX),
-            learned_visible: settings.text(Key::AUTHORING_VISIBLE) == Some("all"),
-        };
+            })
+            .keep_generations(u32::try_from(keep).unwrap_or(u32::MAX))
+            .learned_visible(settings.text(Key::AUTHORING_VISIBLE) == Some("all"));
         Ok(Catalog::open_with(&self.data.path, options)?)
+    }
+
+    /// Tells which of the named subscriptions bring nothing because they are not active: it may be a typing error.
+    fn note_inactive(&self, catalog: &Catalog, named: &BTreeSet<String>) -> Result<(), Failure> {
+        let report = catalog.entitlements()?;
+        for id in named {
+            if !report.subscriptions.iter().any(|known| known.active && known.id == *id) {
+                let id = shorten(id);
+                self.output.note(&format!(
+                    "{id:?} is no active subscription and brings nothing; local skills show anyway"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Opens the catalog for queries, narrowed to some subscriptions where the command says so.
     pub(crate) fn view(&self, subscriptions: Option<BTreeSet<String>>) -> Result<View, Failure> {
-        let narrowing = Narrowing { subscriptions, layers: None };
-        Ok(self.catalog()?.view(narrowing))
+        let catalog = self.catalog()?;
+        if let Some(named) = &subscriptions {
+            self.note_inactive(&catalog, named)?;
+        }
+        let narrowing =
+            subscriptions.map(|named| Narrowing::default().subscriptions(named)).unwrap_or_default();
+        Ok(catalog.view(narrowing))
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use repertoire::error::StorageError;
+use repertoire::error::{StorageError, shorten};
 use repertoire::{Error, Problem};
 use serde_json::{Map, Value, json};
 
@@ -22,6 +22,10 @@ pub(crate) enum Exit {
     Data = 4,
 }
 
+/// Characters of a message that are shown: room for every problem of a usual mistake, not for a file in its place. JSON
+/// lists the problems in full beside it.
+const MESSAGE_CHARS_MAX: usize = 8_192;
+
 impl Exit {
     /// [`Exit::Done`] if `good`, else [`Exit::Negative`].
     pub(crate) fn done_if(good: bool) -> Self {
@@ -38,7 +42,7 @@ pub(crate) struct Failure {
     pub(crate) code: Cow<'static, str>,
     /// The cause, one sentence without a full stop.
     pub(crate) message: String,
-    /// What to do about it.
+    /// What to do about it; empty where that is to look at the command's own help.
     pub(crate) hint: String,
     /// Further members of the JSON form.
     pub(crate) details: Map<String, Value>,
@@ -87,6 +91,19 @@ impl Failure {
         self
     }
 
+    /// The failure of a command of that name: a missing next step is that command's help, and what was echoed into
+    /// the message does not make it endless.
+    pub(crate) fn of_command(mut self, command: &str) -> Self {
+        if self.hint.is_empty() {
+            self.hint = format!("see `repertoire {command} --help`");
+        }
+        if let Some((end, _)) = self.message.char_indices().nth(MESSAGE_CHARS_MAX) {
+            self.message.truncate(end);
+            self.message.push_str("...");
+        }
+        self
+    }
+
     /// The JSON form.
     pub(crate) fn to_json(&self) -> Value {
         let mut error = Map::new();
@@ -103,8 +120,8 @@ impl From<Error> for Failure {
         let exit = exit_of(&error);
         let text = error.to_string();
         let (message, hint) = match hint_of(&error) {
-            Some((fixed, ending)) => {
-                (text.strip_suffix(ending).unwrap_or(&text).to_owned(), fixed.to_owned())
+            Some((hint, ending)) => {
+                (text.strip_suffix(ending).unwrap_or(&text).to_owned(), hint.into_owned())
             }
             // Storage messages end with their next step.
             None => match text.rsplit_once("; ") {
@@ -138,34 +155,47 @@ fn exit_of(error: &Error) -> Exit {
     }
 }
 
-/// Next step of an error whose message does not bring one of its own, with the ending that the step replaces.
-fn hint_of(error: &Error) -> Option<(&'static str, &'static str)> {
-    match error {
+/// Next step of an error whose message does not bring one of its own (empty: the command's help), with the ending that
+/// the step replaces.
+fn hint_of(error: &Error) -> Option<(Cow<'static, str>, &'static str)> {
+    let hint = match error {
         Error::SkillNotFound { .. } => {
-            Some(("list or search to see which there are", "; list or search to see which there are"))
+            let step = "list or search to see which there are";
+            return Some((step.into(), "; list or search to see which there are"));
         }
-        Error::SkillUnavailable { .. } => Some((
-            "see `repertoire tools` for the tools of this deployment, or extend them with [tools] file",
-            "",
-        )),
-        Error::InvalidParameters { .. } => Some(("see `repertoire get ID` for the parameters", "")),
-        Error::InvalidArguments { .. } => Some(("see `repertoire help COMMAND`", "")),
-        Error::Rejected { .. } => Some(("correct what is named and try again", "")),
+        Error::SkillUnavailable { .. } => {
+            "see `repertoire tools` for the tools of this deployment, or extend them with [tools] file".into()
+        }
+        Error::InvalidParameters { skill, .. } => {
+            format!("see `repertoire get {}` for the parameters", word(skill)).into()
+        }
+        Error::InvalidArguments { .. } => "".into(),
+        Error::Rejected { .. } => "correct what is named and try again".into(),
         Error::Storage(StorageError::NoEarlierGeneration { .. }) => {
-            Some(("see `repertoire status` for the layers", ""))
+            "see `repertoire status` for the layers".into()
         }
         Error::Storage(StorageError::UnsafeDirectory { .. }) => {
-            Some(("choose another directory with --data, or make this one yours alone", ""))
+            "choose another directory with --data, or make this one yours alone".into()
         }
-        _ => None,
+        _ => return None,
+    };
+    Some((hint, ""))
+}
+
+/// A text as one word of a shell's command line, for commands that a hint spells out.
+pub(crate) fn word(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '=' | ':' | ',');
+    if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
+        return Cow::Borrowed(text);
     }
+    Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
 /// Puts the lists that some errors carry into the JSON form.
 fn add_details(details: &mut Map<String, Value>, error: &Error) {
     match error {
         Error::SkillNotFound { id } => {
-            details.insert("id".to_owned(), json!(id));
+            details.insert("id".to_owned(), json!(shorten(id)));
         }
         Error::SkillUnavailable { id, reasons } => {
             details.insert("id".to_owned(), json!(id));
@@ -217,7 +247,7 @@ mod tests {
             (StorageError::Forked.into(), Exit::Data, "storage_failed"),
         ];
         for (error, exit, code) in rows {
-            let failure = Failure::from(error);
+            let failure = Failure::from(error).of_command("list");
             assert_eq!((failure.exit, failure.code.as_ref()), (exit, code));
             assert!(!failure.message.is_empty() && !failure.hint.is_empty(), "{failure:?}");
         }
@@ -231,6 +261,26 @@ mod tests {
         let failure = Failure::from(Error::from(StorageError::damaged("CURRENT", "crc 1; wanted 2")));
         assert_eq!(failure.message, "CURRENT is damaged: crc 1; wanted 2");
         assert!(failure.hint.starts_with("run `repertoire verify`"));
+    }
+
+    #[test]
+    fn a_hint_names_the_command_to_type() {
+        let failure = Failure::from(Error::InvalidArguments { problems: vec![problem()] });
+        assert_eq!(failure.of_command("entitlements hide").hint, "see `repertoire entitlements hide --help`");
+        let refused = |skill: &str| {
+            let problems = vec![ParameterProblem::new("q", "missing")];
+            Failure::from(Error::InvalidParameters { skill: skill.to_owned(), problems }).hint
+        };
+        assert_eq!(refused("web/page"), "see `repertoire get web/page` for the parameters");
+        for (text, expect) in [("a b", "'a b'"), ("it's", r"'it'\''s'"), ("-x", "'-x'"), ("", "''")] {
+            assert_eq!(word(text), expect);
+        }
+    }
+
+    #[test]
+    fn a_message_ends_somewhere() {
+        let long = Failure::usage("x".repeat(100_000), "").of_command("get");
+        assert!(long.message.len() < 10_000 && long.message.ends_with("x..."));
     }
 
     #[test]

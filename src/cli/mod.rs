@@ -14,6 +14,7 @@ mod context;
 mod escape;
 mod exit;
 mod folder;
+mod input;
 mod logging;
 mod output;
 mod page;
@@ -38,7 +39,7 @@ pub(crate) fn run() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let exit = match Arguments::try_parse_from(&words) {
         Ok(arguments) => execute(&arguments),
-        Err(error) => usage::answer(&error, &words),
+        Err(error) => usage::answer(error, &words),
     };
     ExitCode::from(exit as u8)
 }
@@ -47,10 +48,11 @@ pub(crate) fn run() -> ExitCode {
 fn execute(arguments: &Arguments) -> Exit {
     let globals = &arguments.globals;
     let mut output = Output::new(globals.json, globals.quiet, globals.color);
-    if matches!(arguments.command, Command::Serve(_)) {
+    let serves = matches!(arguments.command, Command::Serve(_));
+    if serves {
         output.reserve();
     }
-    logging::start(globals);
+    let log = logging::start(globals, serves);
     let done = dispatch(arguments, &output).or_else(|failure| {
         // A server heals at its next query; this process has only this one.
         if failure.code == "storage_damaged" && heal(arguments, &output)? {
@@ -58,7 +60,11 @@ fn execute(arguments: &Arguments) -> Exit {
         }
         Err(failure)
     });
+    for warning in log.take() {
+        output.alarm(&warning);
+    }
     done.unwrap_or_else(|failure| {
+        let failure = failure.of_command(&arguments.command.name());
         output.failure(&failure);
         failure.exit
     })

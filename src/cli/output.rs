@@ -128,6 +128,11 @@ impl Output {
         }
     }
 
+    /// Tells what went wrong beside the command, on standard error; also with `-q`, for which the log keeps only errors.
+    pub(crate) fn alarm(&self, text: &str) {
+        self.message(Some((Tone::Careful, "warning: ")), text);
+    }
+
     /// Shows why the command failed.
     pub(crate) fn failure(&self, failure: &Failure) {
         if self.json && !self.reserved {

@@ -1,14 +1,18 @@
 //! Help, version, and wrong command lines: one line with what is wrong and what to do.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use repertoire::error::shorten;
 
 use super::exit::{Exit, Failure};
 use super::output::{Colour, Output};
 
 /// Shows what the parser says instead of a command: help and version on standard output, the rest as a failure.
-pub(crate) fn answer(error: &clap::Error, words: &[OsString]) -> Exit {
+pub(crate) fn answer(mut error: clap::Error, words: &[OsString]) -> Exit {
+    cut_echoes(&mut error);
+    let error = &error;
     let said = Wishes::read(words);
     let output = Output::new(said.json, false, said.colour);
     let text = || {
@@ -26,6 +30,23 @@ pub(crate) fn answer(error: &clap::Error, words: &[OsString]) -> Exit {
         _ => output.failure(&failure(error)),
     }
     Exit::Usage
+}
+
+/// Shortens what the parser shows back of the command line.
+fn cut_echoes(error: &mut clap::Error) {
+    let long: Vec<(ContextKind, String)> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => match shorten(text) {
+                Cow::Owned(short) => Some((kind, short)),
+                Cow::Borrowed(_) => None,
+            },
+            _ => None,
+        })
+        .collect();
+    for (kind, short) in long {
+        error.insert(kind, ContextValue::String(short));
+    }
 }
 
 /// A parser's error as one of ours. It is told in paragraphs: what is wrong, tips, the usage, where to read on.

@@ -6,13 +6,37 @@ use crate::entitlement::Statements;
 use crate::entitlement::statements::{Document, Grants};
 use crate::model::Layer;
 
-/// How a caller's sight is narrower than the deployment's. The default narrows nothing.
+/// How a caller's sight is narrower than the deployment's. The default narrows nothing. Fields may come with any version.
+///
+/// ```
+/// use repertoire::{Layer, Narrowing};
+///
+/// let narrowing = Narrowing::default().subscriptions(["sub_7"]).layers([Layer::Synced]);
+/// assert!(narrowing.subscriptions.is_some_and(|set| set.contains("sub_7")));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Narrowing {
     /// Only these subscriptions; `None` is all that the deployment has.
     pub subscriptions: Option<BTreeSet<String>>,
     /// Only these layers; `None` is all.
     pub layers: Option<BTreeSet<Layer>>,
+}
+
+impl Narrowing {
+    /// Only these subscriptions; none at all sees no synced skill.
+    #[must_use]
+    pub fn subscriptions<S: Into<String>>(mut self, subscriptions: impl IntoIterator<Item = S>) -> Self {
+        self.subscriptions = Some(subscriptions.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Only these layers.
+    #[must_use]
+    pub fn layers(mut self, layers: impl IntoIterator<Item = Layer>) -> Self {
+        self.layers = Some(layers.into_iter().collect());
+        self
+    }
 }
 
 /// What follows from the statements for one caller.
@@ -147,7 +171,7 @@ mod tests {
     #[test]
     fn a_caller_with_fewer_subscriptions_sees_fewer_skills() {
         let statements = world();
-        let narrowing = Narrowing { subscriptions: Some(BTreeSet::from(["b".to_owned()])), layers: None };
+        let narrowing = Narrowing::default().subscriptions(["b"]);
         let rights = Rights::new(&statements, &narrowing);
         assert!(!rights.grants(["a"].into_iter(), "x"));
         assert!(rights.grants(["a", "b"].into_iter(), "one"));

@@ -3,10 +3,12 @@
 mod parameter;
 mod problem;
 mod storage;
+mod words;
 
 pub use parameter::ParameterProblem;
 pub use problem::Problem;
 pub use storage::StorageError;
+pub use words::{counted, shorten};
 
 /// Result of the library's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -19,13 +21,13 @@ pub enum Error {
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// No skill of that id is visible to the caller.
-    #[error("no skill {id:?}; list or search to see which there are")]
+    #[error("no skill {:?}; list or search to see which there are", shorten(id))]
     SkillNotFound {
         /// The id asked for.
         id: String,
     },
     /// The skill is there but cannot be used on this deployment.
-    #[error("skill {id:?} cannot be used here: {}", reasons.join("; "))]
+    #[error("skill {:?} cannot be used here: {}", shorten(id), reasons.join("; "))]
     SkillUnavailable {
         /// The skill.
         id: String,
@@ -33,7 +35,7 @@ pub enum Error {
         reasons: Vec<String>,
     },
     /// Parameter values for a flow template are wrong; every problem is listed.
-    #[error("invalid parameters for skill {skill:?}: {}", join(problems))]
+    #[error("invalid parameters for skill {:?}: {}", shorten(skill), join(problems))]
     InvalidParameters {
         /// The skill.
         skill: String,

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Number, Value};
 
+use crate::error::shorten;
+
 /// One problem that stops a flow template from being resolved, in the shape that callers are shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -47,27 +49,18 @@ pub struct ParameterProblem {
     pub description: Option<String>,
 }
 
-/// Characters of a refused value that are shown back.
-const GOT_CHARS_MAX: usize = 80;
-
 impl ParameterProblem {
-    /// A problem with one parameter.
+    /// A problem with one parameter; a name that is none may be long, and is shortened.
     #[must_use]
     pub fn new(parameter: &str, problem: &str) -> Self {
-        Self { parameter: parameter.to_owned(), problem: problem.to_owned(), ..Self::default() }
+        Self { parameter: shorten(parameter).into_owned(), problem: problem.to_owned(), ..Self::default() }
     }
 
     /// Adds what was given: text is cut, arrays and objects are only named.
     #[must_use]
     pub fn got(mut self, value: &Value) -> Self {
         self.got = Some(match value {
-            Value::String(text) => {
-                let mut short: String = text.chars().take(GOT_CHARS_MAX).collect();
-                if short.len() < text.len() {
-                    short.push_str("...");
-                }
-                Value::String(short)
-            }
+            Value::String(text) => Value::String(shorten(text).into_owned()),
             Value::Array(_) => Value::String("an array".to_owned()),
             Value::Object(_) => Value::String("an object".to_owned()),
             other => other.clone(),

@@ -1,8 +1,13 @@
 //! One thing that is wrong with an input: the unit of every rejection.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::error::shorten;
+use crate::error::words::cut;
+use crate::limits::FIELD_CHARS_MAX;
 
 /// One broken rule in a skill, a template, a call or a file.
 ///
@@ -32,16 +37,18 @@ pub struct Problem {
     pub column: Option<u32>,
 }
 
-/// Characters of a refused value that are shown back.
-const GOT_CHARS_MAX: usize = 80;
-
 impl Problem {
-    /// A problem with a code, a field and a message.
+    /// A problem with a code, a field (shortened to [`FIELD_CHARS_MAX`] characters) and a message.
     #[must_use]
     pub fn new(code: &str, field: impl Into<String>, message: impl Into<String>) -> Self {
+        let mut field = field.into();
+        // A pointer into an input is as long as the names in it.
+        if let Cow::Owned(short) = cut(&field, FIELD_CHARS_MAX) {
+            field = short;
+        }
         Self {
             code: code.to_owned(),
-            field: field.into(),
+            field,
             message: message.into(),
             got: None,
             allowed: None,
@@ -53,12 +60,7 @@ impl Problem {
     /// Adds what was found, shortened to a few words.
     #[must_use]
     pub fn got(mut self, got: impl fmt::Display) -> Self {
-        let text = got.to_string();
-        let mut short: String = text.chars().take(GOT_CHARS_MAX).collect();
-        if short.len() < text.len() {
-            short.push_str("...");
-        }
-        self.got = Some(short);
+        self.got = Some(shorten(&got.to_string()).into_owned());
         self
     }
 

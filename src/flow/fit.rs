@@ -28,12 +28,7 @@ const SILENT: [&str; 6] = ["type", "description", "title", "default", "examples"
 
 /// The type of a parameter as JSON Schema names it.
 pub(crate) fn type_of(parameter: &Parameter) -> &'static str {
-    match parameter.kind {
-        ParameterType::String => "string",
-        ParameterType::Integer => "integer",
-        ParameterType::Number => "number",
-        ParameterType::Boolean => "boolean",
-    }
+    parameter.kind.name()
 }
 
 /// What holds for every value of a parameter.

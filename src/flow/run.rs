@@ -205,10 +205,7 @@ impl<'a> Run<'a> {
         let strangers = values.keys().filter(|name| !names.contains(&name.as_str()));
         strangers
             .take(UNKNOWN_MAX)
-            .map(|name| {
-                let short: String = name.chars().take(80).collect();
-                ParameterProblem::new(&short, "unknown_parameter").expected(expected.as_str())
-            })
+            .map(|name| ParameterProblem::new(name, "unknown_parameter").expected(expected.as_str()))
             .collect()
     }
 

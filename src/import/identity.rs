@@ -65,7 +65,7 @@ pub(crate) fn touchpilot(front: &mut Front, directory: &str, problems: &mut Vec<
 fn v2_id_problem(front: &Front, id: &str, directory: &str) -> Option<Problem> {
     if id.chars().any(is_invisible) {
         let message = "the id holds an invisible character; remove it";
-        return Some(front.problem("invisible_character_in_name", "id", message).got(id.escape_unicode()));
+        return Some(front.problem("invisible_character_in_name", "id", message).got(id));
     }
     if let Some(why) = unsafe_because(id) {
         return Some(front.problem("unsafe_name", "id", why).got(id));

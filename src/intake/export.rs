@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::error::Problem;
 use crate::import::{Exported, Format, agent_skill_md, json, skill_md_v2, verbatim};
+use crate::intake::file::{open, read_at_most};
 use crate::model::Entry;
 use crate::tools::ToolRegistry;
 
@@ -162,13 +163,20 @@ fn put(folder: &Path, path: &str, bytes: &[u8]) -> Result<(), Box<Problem>> {
     match OpenOptions::new().write(true).create_new(true).open(&at) {
         Ok(mut file) => file.write_all(bytes).map_err(|error| failed(path, &error)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let same = fs::read(&at).is_ok_and(|found| found == bytes);
+            let same = holds(&at, bytes);
             let message =
                 "another file is there and was left alone; remove it, or export into another folder";
             if same { Ok(()) } else { Err(Box::new(Problem::new("file_exists", path, message))) }
         }
         Err(error) => Err(failed(path, &error)),
     }
+}
+
+/// Whether a regular file is there that holds exactly these bytes; anything else is not waited for, nor read far.
+fn holds(path: &Path, bytes: &[u8]) -> bool {
+    let length = bytes.len() as u64;
+    let Ok((file, size)) = open(path) else { return false };
+    size == length && read_at_most(file, size, length).is_ok_and(|found| found == bytes)
 }
 
 fn failed(path: &str, error: &io::Error) -> Box<Problem> {

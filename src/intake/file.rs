@@ -135,7 +135,7 @@ pub(crate) fn begins_with_line(path: &Path) -> bool {
 }
 
 /// Opens a regular file and answers its size; never waits for the other end of a pipe.
-fn open(path: &Path) -> Result<(File, u64), Box<Problem>> {
+pub(crate) fn open(path: &Path) -> Result<(File, u64), Box<Problem>> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]

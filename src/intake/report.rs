@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::error::Problem;
+use crate::error::{Problem, shorten};
 use crate::import::{Outcome, SkillOutcome};
 use crate::model::{Kind, Skill};
 
@@ -104,7 +104,8 @@ impl From<SkillOutcome> for ReportLine {
         let first = outcome.problems.first().map(|problem| problem.code.clone());
         Self {
             path: outcome.path,
-            id: outcome.id,
+            // Every published id fits; one that was refused may be as long as its file.
+            id: outcome.id.map(|id| shorten(&id).into_owned()),
             outcome: outcome.outcome,
             folded_into: outcome.folded_into,
             unavailable: outcome.unavailable,

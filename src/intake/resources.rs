@@ -80,9 +80,12 @@ pub(crate) fn read<'b>(skill: &Path, root: &Path, budget: &'b Budget) -> Result<
     let mut read = Read { files: Vec::with_capacity(list.files.len()), skipped: list.skipped, share };
     let mut left = RESOURCES_BYTES_MAX as u64;
     for file in list.files {
-        let bytes =
-            fs::File::open(&file.real).and_then(|open| super::file::read_at_most(open, file.bytes, left));
-        match bytes {
+        // What was a file when it was listed may be a pipe by now.
+        let opened = super::file::open(&file.real).map_err(|problem| problem.message);
+        let read_whole = |(open, _)| {
+            super::file::read_at_most(open, file.bytes, left).map_err(|error| unreadable(&error).message)
+        };
+        match opened.and_then(read_whole) {
             Ok(bytes) if bytes.len() as u64 > left => return Err(too_large()),
             Ok(bytes) => {
                 left -= bytes.len() as u64;
@@ -92,7 +95,7 @@ pub(crate) fn read<'b>(skill: &Path, root: &Path, budget: &'b Budget) -> Result<
                 }
                 read.files.push((file.path, Arc::from(bytes)));
             }
-            Err(error) => read.skipped.push(skipped(&file.path, &unreadable(&error).message)),
+            Err(why) => read.skipped.push(skipped(&file.path, &why)),
         }
     }
     Ok(read)

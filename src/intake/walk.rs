@@ -129,9 +129,13 @@ impl<'r> Walker<'r> {
             self.link(&folder, &name);
         }
         if let Some((path, count)) = self.too_deep.take() {
-            let message = format!(
-                "{count} folders lie deeper than the limit and were not searched; import them by name"
-            );
+            let message = if count == 1 {
+                "a folder lies deeper than the limit and was not searched; import it by name".to_owned()
+            } else {
+                format!(
+                    "{count} folders lie deeper than the limit and were not searched; import them by name"
+                )
+            };
             let problem =
                 Problem::new("folder_too_deep", "", message).allowed(format!("{FOLDER_DEPTH_MAX} levels"));
             self.search.refused.push((path, problem));

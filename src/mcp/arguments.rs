@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::error::shorten;
+use crate::limits::ECHOED_CHARS_MAX;
 use crate::mcp::table::{Argument, ArgumentKind};
-
-/// Characters of a refused text that are shown back.
-const GOT_CHARS_MAX: usize = 80;
 
 /// Arguments that passed the check; names that the table does not know cannot be asked for.
 #[derive(Debug)]
@@ -103,7 +102,7 @@ impl<'a> Values<'a> {
 
 impl ArgumentProblem {
     pub(super) fn new(argument: &str, problem: impl Into<Cow<'static, str>>) -> Self {
-        Self { argument: shorten(argument), problem: problem.into(), ..Self::default() }
+        Self { argument: shorten(argument).into_owned(), problem: problem.into(), ..Self::default() }
     }
 }
 
@@ -188,26 +187,17 @@ fn unknown(table: &'static [Argument], name: &str) -> Option<ArgumentProblem> {
 /// A refused value as it is shown back: scalars shortened, the rest by its type only.
 fn shown(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::String(shorten(text)),
+        Value::String(text) => Value::String(shorten(text).into_owned()),
         Value::Array(_) => Value::String("an array".to_owned()),
         Value::Object(_) => Value::String("an object".to_owned()),
         scalar => scalar.clone(),
     }
 }
 
-/// The beginning of a text that a caller sent, for an error message.
-pub(super) fn shorten(text: &str) -> String {
-    let mut short: String = text.chars().take(GOT_CHARS_MAX).collect();
-    if short.len() < text.len() {
-        short.push_str("...");
-    }
-    short
-}
-
 /// The candidate that differs least from a written name, if any is near enough to be meant: at most one edit in
 /// three characters.
 pub(super) fn nearest<'c>(written: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
-    let written: Vec<char> = written.chars().take(GOT_CHARS_MAX).flat_map(char::to_lowercase).collect();
+    let written: Vec<char> = written.chars().take(ECHOED_CHARS_MAX).flat_map(char::to_lowercase).collect();
     candidates
         .map(|candidate| (edits(&written, candidate), candidate))
         .filter(|(distance, candidate)| *distance * 3 <= candidate.len().max(3))

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::error::{Error, ParameterProblem, Problem, StorageError};
-use crate::mcp::arguments::{ArgumentProblem, shorten};
+use crate::error::{Error, ParameterProblem, Problem, StorageError, shorten};
+use crate::mcp::arguments::ArgumentProblem;
 
 /// A code that `error` can hold, with what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl Failure {
 
     /// The id is unknown or hidden: the bytes depend on nothing but the id asked for.
     pub(super) fn not_found(id: &str) -> Self {
-        let id = shorten(id);
+        let id = shorten(id).into_owned();
         Self { skill: Some(id.clone()), ..Self::new(SKILL_NOT_FOUND, format!("There is no skill {id:?}.")) }
     }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::catalog::{Filter, Look, SkillRef, Why};
-use crate::error::Error;
+use crate::error::{Error, counted};
 use crate::flow::ResolvedStep;
 use crate::limits::MCP_DESCRIPTION_CHARS_MAX;
 use crate::mcp::answer::Form;
@@ -152,8 +152,12 @@ pub(super) fn get(look: &Look, values: &Values<'_>, form: Form) -> Result<CallTo
     // Ids of other skills, which this caller may not see.
     skill.derived_from.clear();
     let brief = match found.kind() {
-        Kind::Knowledge => format!("{}: knowledge, {} bytes of content", found.id(), skill.content.len()),
-        Kind::FlowTemplate => format!("{}: flow template, {} steps", found.id(), skill.steps.len()),
+        Kind::Knowledge => {
+            format!("{}: knowledge, {} of content", found.id(), counted(skill.content.len() as u64, "byte"))
+        }
+        Kind::FlowTemplate => {
+            format!("{}: flow template, {}", found.id(), counted(skill.steps.len() as u64, "step"))
+        }
     };
     let skill = FullSkill {
         skill: canonical(&skill)?,
@@ -178,7 +182,7 @@ pub(super) fn resolve(look: &Look, values: &Values<'_>, form: Form) -> Result<Ca
     let given = values.object("parameters").unwrap_or(&none);
     let steps = look.resolve(found.id(), given).map_err(|error| failed("resolve_skill", error))?;
     let tools: Vec<_> = steps.iter().map(|step| step.tool.as_str()).collect();
-    let brief = format!("{} steps: {}", steps.len(), tools.join(", "));
+    let brief = format!("{}: {}", counted(steps.len() as u64, "step"), tools.join(", "));
     form.write(&ResolveAnswer { state: look.sync_state(), id: found.id(), steps }, brief)
 }
 
@@ -239,7 +243,7 @@ fn brief_list<'a>(ids: impl Iterator<Item = &'a str>, total: u64) -> String {
     if ids.is_empty() {
         return "0 skills".to_owned();
     }
-    format!("{} of {total} skills: {}", ids.len(), ids.join(", "))
+    format!("{} of {}: {}", ids.len(), counted(total, "skill"), ids.join(", "))
 }
 
 /// Three decimals: what is behind them is noise, and `0.1_f32` would be written with it.

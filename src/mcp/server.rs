@@ -15,9 +15,9 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{Catalog, Snapshot, View};
-use crate::error::Result;
+use crate::error::{Result, shorten};
 use crate::mcp::answer::Form;
-use crate::mcp::arguments::{Values, nearest, shorten};
+use crate::mcp::arguments::{Values, nearest};
 use crate::mcp::failure::Failure;
 use crate::mcp::options::ServerOptions;
 use crate::mcp::table::{QueryTool, TOOLS};
@@ -181,7 +181,7 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = shorten(&request.method);
-        if KNOWN_METHODS.contains(&method.as_str()) {
+        if KNOWN_METHODS.contains(&method.as_ref()) {
             return Err(ErrorData::invalid_params(
                 format!("the params of {method} do not have its form"),
                 None,

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::limits::{ID_BYTES_MAX, MCP_CURSOR_BYTES_MAX, MCP_FILTER_BYTES_MAX, MCP_LIST_MAX, MCP_SEARCH_MAX};
+use crate::limits::{CURSOR_BYTES_MAX, ID_BYTES_MAX, MCP_FILTER_BYTES_MAX, MCP_LIST_MAX, MCP_SEARCH_MAX};
 use crate::mcp::failure::{
     CATALOG_EMPTY, INVALID_ARGUMENTS, INVALID_PARAMETERS, SKILL_NOT_FOUND, SKILL_UNAVAILABLE,
 };
@@ -153,7 +153,7 @@ pub static TOOLS: &[QueryTool] = &[
             },
             Argument {
                 name: "cursor",
-                kind: ArgumentKind::Text { max_bytes: Some(MCP_CURSOR_BYTES_MAX) },
+                kind: ArgumentKind::Text { max_bytes: Some(CURSOR_BYTES_MAX) },
                 required: false,
                 description: "next_cursor of the page before, with the same filters",
             },

@@ -20,6 +20,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::{Mutex, Notify};
 
 use crate::limits::{MCP_LINE_BYTES_MAX, MCP_WAITING_ANSWERS_MAX};
+use crate::mcp::session::Trouble;
 
 /// How long the end waits for a client to take the last answers.
 const LAST_ANSWERS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -46,6 +47,7 @@ struct Outbox<W> {
     waiting: AtomicUsize,
     broken: AtomicBool,
     changed: Notify,
+    trouble: Arc<Trouble>,
 }
 
 /// What came in.
@@ -66,6 +68,7 @@ where
             waiting: AtomicUsize::new(0),
             broken: AtomicBool::new(false),
             changed: Notify::new(),
+            trouble: Arc::default(),
         };
         Self {
             reader: BufReader::new(reader),
@@ -74,6 +77,11 @@ where
             begun: false,
             outbox: Arc::new(outbox),
         }
+    }
+
+    /// What goes wrong with the streams; it outlives the transport.
+    pub(super) fn trouble(&self) -> Arc<Trouble> {
+        Arc::clone(&self.outbox.trouble)
     }
 
     /// Reads to the end of a line. May be dropped at any await and called again: what was read is in `self`.
@@ -177,7 +185,8 @@ where
                 open.flush().await
             };
             let written = written.await;
-            if written.is_err() {
+            if let Err(error) = &written {
+                waiting.0.trouble.output(error);
                 *writer = None;
                 waiting.0.broken.store(true, Ordering::Relaxed);
             }
@@ -237,7 +246,7 @@ where
             let incoming = tokio::select! {
                 biased;
                 () = outbox.until(Outbox::is_broken) => {
-                    tracing::info!("the client closed its end of the output");
+                    tracing::info!("the output is closed");
                     return None;
                 }
                 incoming = self.read_line() => incoming,
@@ -254,7 +263,7 @@ where
                 }
                 Ok(Incoming::End) => return None,
                 Err(error) => {
-                    tracing::warn!(%error, "the input failed");
+                    outbox.trouble.input(error);
                     return None;
                 }
             }
@@ -269,7 +278,9 @@ where
         }
         match self.outbox.writer.try_lock() {
             Ok(mut writer) => match writer.take() {
-                Some(mut writer) => writer.shutdown().await,
+                Some(mut writer) => {
+                    writer.shutdown().await.inspect_err(|error| self.outbox.trouble.output(error))
+                }
                 None => Ok(()),
             },
             // Somebody is still writing to a client that does not read.

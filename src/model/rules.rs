@@ -216,7 +216,7 @@ fn name(name: &str, out: &mut Vec<Problem>) {
     }
     if !name.is_ascii() && hides_something(name) {
         let message = "the name holds an invisible character; remove it";
-        out.push(Problem::new("invisible_character_in_name", "name", message).got(name.escape_unicode()));
+        out.push(Problem::new("invisible_character_in_name", "name", message).got(name));
     }
 }
 
@@ -276,8 +276,7 @@ fn text_at(value: &str, field: impl Fn() -> String, min: usize, max: usize, out:
     // Controls are C0, DEL and, beginning with 0xC2 in UTF-8, C1.
     let suspicious = |byte: u8| byte < 0x20 || byte == 0x7F || byte == 0xC2;
     if value.bytes().any(suspicious) && value.contains(control) {
-        let found =
-            value.chars().find(|&c| control(c)).map(|c| c.escape_unicode().to_string()).unwrap_or_default();
+        let found = value.chars().find(|&c| control(c)).map(String::from).unwrap_or_default();
         out.push(
             Problem::new("control_character", field(), "the text holds a control character; remove it")
                 .got(found),

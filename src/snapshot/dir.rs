@@ -409,7 +409,7 @@ pub(super) fn install(
 }
 
 /// The name of a source with this content.
-pub(super) fn source_name(bytes: &[u8]) -> String {
+pub(crate) fn source_name(bytes: &[u8]) -> String {
     format!("source-{}.jsonl", hash_digits(&Sha256::digest(bytes)))
 }
 

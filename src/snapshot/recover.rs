@@ -175,7 +175,18 @@ pub(super) fn set_aside(storage: &dyn Storage, name: &str) -> Result<bool, Stora
     storage
         .rename(name, &target)
         .map_err(|error| StorageError::io("set aside", storage.path().join(name), error))?;
-    tracing::warn!(file = name, kept_as = target, "a damaged file was set aside");
+    match name {
+        CURRENT => tracing::warn!(
+            "CURRENT was damaged and is kept as {target}; the state before it is served: repeat the last change"
+        ),
+        RING => tracing::warn!(
+            "revocations was damaged and is kept as {target}; synced skills are hidden: repeat what was revoked, then \
+             run `repertoire entitlements resume`"
+        ),
+        EPOCH => tracing::warn!("epoch was damaged and is kept as {target}; a new one takes its place"),
+        // Whoever heals the layer tells.
+        _ => tracing::info!(file = name, kept_as = target, "a damaged file was set aside"),
+    }
     Ok(true)
 }
 

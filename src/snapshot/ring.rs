@@ -111,7 +111,9 @@ impl Ring {
         if bytes.len() != RING_BYTES {
             ring.damage = Some(format!("{} bytes, expected {RING_BYTES}", bytes.len()));
         } else if broken > 0 {
-            ring.damage = Some(format!("{broken} records do not match their checksum"));
+            let what = if broken == 1 { "1 record does" } else { &format!("{broken} records do") };
+            ring.damage =
+                Some(format!("{what} not match {} checksum", if broken == 1 { "its" } else { "their" }));
         }
         ring.collect(groups, folded_seq);
         ring

@@ -158,7 +158,7 @@ fn an_index_damaged_under_an_open_catalog_is_an_error_once_and_never_an_empty_an
             look.search("picture", &repertoire::Filter::default(), 5).map(|page| page.hits.len())
         }),
         ("facets", |look| {
-            let filter = repertoire::Filter { kind: Some(repertoire::Kind::Knowledge), ..Default::default() };
+            let filter = repertoire::Filter::default().kind(repertoire::Kind::Knowledge);
             look.list(&filter, 5, None).map(|page| page.skills.len())
         }),
     ];

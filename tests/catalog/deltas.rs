@@ -48,8 +48,8 @@ fn answers(look: &Look) -> Vec<String> {
     };
     let filters = [
         Filter::default(),
-        Filter { tag: Some("camera".to_owned()), ..Filter::default() },
-        Filter { kind: Some(repertoire::Kind::FlowTemplate), ..Filter::default() },
+        Filter::default().tag("camera"),
+        Filter::default().kind(repertoire::Kind::FlowTemplate),
     ];
     for filter in &filters {
         let mut cursor: Option<String> = None;

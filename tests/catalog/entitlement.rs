@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use repertoire::model::Layer;
 use repertoire::{LocalStatement, Narrowing};
 
@@ -17,7 +15,7 @@ fn a_synced_skill_shows_only_while_one_of_its_subscriptions_is_active() {
     writer.declare(LocalStatement::Grant("a".into())).unwrap();
     writer.declare(LocalStatement::Revoke("b".into())).unwrap();
     assert_eq!(ids(&reader), ["both"]);
-    let narrowed = Narrowing { subscriptions: Some(BTreeSet::from(["b".to_owned()])), layers: None };
+    let narrowed = Narrowing::default().subscriptions(["b"]);
     assert!(ids_of(&reader, narrowed).is_empty(), "a caller with only b sees nothing");
 }
 
@@ -36,6 +34,24 @@ fn a_hidden_id_is_gone_from_every_query_of_every_handle_at_once() {
     assert!(!sees(&open(dir.path()), "camera"));
     reader.declare(LocalStatement::Unhide("camera".into())).unwrap();
     assert!(sees(&reader, "camera"));
+}
+
+#[test]
+fn the_operator_is_told_what_is_there_whoever_may_see_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let catalog = open(dir.path());
+    assert!(!catalog.holds("camera").unwrap() && !catalog.brings("a").unwrap());
+    put(&catalog, Layer::Synced, &[with(knowledge("camera", "Take a picture."), &["a", "b"])]);
+    put(&catalog, Layer::Local, &[knowledge("maps", "Find a place.")]);
+    catalog.declare(LocalStatement::Hide("maps".into())).unwrap();
+    assert!(ids(&catalog).is_empty(), "nobody sees anything");
+    for (id, there) in [("camera", true), ("maps", true), ("map", false), ("", false)] {
+        assert_eq!(catalog.holds(id).unwrap(), there, "{id}");
+    }
+    assert!(!catalog.holds(&"x".repeat(100_000)).unwrap());
+    for (subscription, there) in [("a", true), ("b", true), ("c", false), ("", false)] {
+        assert_eq!(catalog.brings(subscription).unwrap(), there, "{subscription}");
+    }
 }
 
 #[test]

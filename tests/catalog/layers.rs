@@ -132,13 +132,10 @@ fn filters_narrow_lists_and_searches() {
         let page = pin.list(&filter, 10, None).unwrap();
         page.skills.iter().map(SkillRef::id).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(list(Filter { tag: Some("photo  album".into()), ..Filter::default() }), "tagged");
-    assert_eq!(list(Filter { tag: Some("none".into()), ..Filter::default() }), "");
-    assert_eq!(
-        list(Filter { kind: Some(repertoire::model::Kind::FlowTemplate), ..Filter::default() }),
-        "flow"
-    );
-    assert_eq!(list(Filter { layer: Some(Layer::Synced), ..Filter::default() }), "");
+    assert_eq!(list(Filter::default().tag("photo  album")), "tagged");
+    assert_eq!(list(Filter::default().tag("none")), "");
+    assert_eq!(list(Filter::default().kind(repertoire::model::Kind::FlowTemplate)), "flow");
+    assert_eq!(list(Filter::default().layer(Layer::Synced)), "");
     let hits = pin.search("share a picture", &Filter::default(), 5).unwrap().hits;
     let found: Vec<_> = hits.iter().map(|hit| hit.skill.id()).collect();
     assert_eq!(found, ["tagged", "old"], "deprecated skills come after active ones");
@@ -205,18 +202,15 @@ fn a_flow_that_the_tools_of_today_allow_is_available_and_resolves_without_a_new_
     let file = r#"[{"name": "wave_arm", "summary": "Wave.", "parameters": {"type": "object", "properties": {}},
         "effect": "mutate", "risk": "high"}]"#;
     let registry = repertoire::ToolRegistry::builtin().with_json(file).expect("a sound registry");
-    let options = repertoire::Options {
-        registry,
-        bundled: repertoire::catalog::BundledMode::Never,
-        ..Default::default()
-    };
+    let options =
+        repertoire::Options::default().registry(registry).bundled(repertoire::catalog::BundledMode::Never);
     let catalog = Catalog::open_with(dir.path(), options).unwrap();
     let mut view = catalog.view(Narrowing::default());
     let pin = view.pin().unwrap();
     assert_eq!(pin.resolve("robot", &Map::new()).unwrap()[0].tool, "wave_arm");
-    let high = Filter { risk: Some(repertoire::Risk::High), ..Filter::default() };
+    let high = Filter::default().risk(repertoire::Risk::High);
     assert_eq!(pin.list(&high, 10, None).unwrap().total, 1);
-    let other = Filter { kind: Some(repertoire::Kind::Knowledge), ..high };
+    let other = high.kind(repertoire::Kind::Knowledge);
     assert_eq!(pin.list(&other, 10, None).unwrap().total, 0);
 }
 

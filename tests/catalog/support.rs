@@ -8,7 +8,7 @@ use repertoire::{Catalog, Filter, Look, Narrowing, Options};
 use serde_json::{Map, json};
 
 pub(crate) fn open(path: &Path) -> Catalog {
-    let options = Options { bundled: BundledMode::Never, ..Options::default() };
+    let options = Options::default().bundled(BundledMode::Never);
     Catalog::open_with(path, options).expect("the catalog opens")
 }
 

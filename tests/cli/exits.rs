@@ -122,6 +122,78 @@ fn an_unknown_a_hidden_and_a_foreign_id_get_the_same_bytes() {
 }
 
 #[test]
+fn a_statement_about_what_is_not_there_is_made_and_noted() {
+    let program = Program::filled();
+    let catalog = repertoire::Catalog::open(program.path("data")).expect("the catalog opens");
+    let skill = serde_json::json!({"id": "bought", "kind": "knowledge", "name": "Bought", "description": "Of sub_1."});
+    let mut entry = repertoire::Entry::new(repertoire::Skill::from_json(&skill).expect("sound").skill);
+    entry.subscriptions = vec!["sub_1".to_owned()];
+    catalog.update(repertoire::Layer::Synced, &mut |_| Ok(Some(vec![entry.clone()]))).expect("it commits");
+    let rows: [(&[&str], &str); 12] = [
+        (&["entitlements", "hide", "wifi"], ""),
+        (&["entitlements", "hide", "bought"], ""),
+        (&["entitlements", "hide", "wifj"], "no skill has the id \"wifj\" now"),
+        (&["entitlements", "unhide", "bought"], ""),
+        (&["entitlements", "grant", "sub_1"], ""),
+        (&["entitlements", "grant", "sub_2"], "no skill belongs to \"sub_2\" now"),
+        (&["entitlements", "revoke", "sub_3"], "no skill belongs to \"sub_3\" now"),
+        (&["list", "--subscriptions", "sub_1,sub_2"], ""),
+        (&["list", "--subscriptions", ""], ""),
+        (&["list", "--subscriptions", "sub_1,sub_9"], "\"sub_9\" is no active subscription"),
+        (&["search", "--subscriptions", "sub_3", "bought"], "\"sub_3\" is no active subscription"),
+        (&["get", "bought", "--subscriptions", "sub_1"], ""),
+    ];
+    for (words, part) in rows {
+        let answer = program.run(words).code(0);
+        let notes: Vec<&str> = answer
+            .stderr
+            .lines()
+            .filter(|line| line.contains("no skill") || line.contains("no active"))
+            .collect();
+        assert_eq!(notes.len(), usize::from(!part.is_empty()), "{words:?}: {}", answer.stderr);
+        assert!(notes.iter().all(|note| note.contains(part)), "{words:?}: {}", answer.stderr);
+    }
+    let report = program.json(&["entitlements", "show"], 0);
+    assert_eq!(report["hidden"], serde_json::json!(["wifi", "wifj"]));
+    assert_eq!(program.run(&["-q", "entitlements", "hide", "wifk"]).code(0).stderr, "");
+}
+
+#[test]
+fn a_hint_spells_out_the_command_to_type() {
+    let program = Program::filled();
+    let rows: [(&[&str], i32, &str); 8] = [
+        (&["list", "--cursor", "x y"], 2, "see `repertoire list --help`"),
+        (&["entitlements", "hide", ""], 2, "see `repertoire entitlements hide --help`"),
+        (&["import", "--namespace", "A B", "in"], 2, "see `repertoire import --help`"),
+        (&["resolve", "wifi"], 2, "see `repertoire resolve --help`"),
+        (&["resolve", "web/page"], 1, "see `repertoire get web/page` for the parameters"),
+        (&["resolve", "web/page", "-p", "address"], 2, "write it as -p address=VALUE"),
+        (&["resolve", "web/page", "-p", "a b"], 2, "write it as -p 'a b'=VALUE"),
+        (&["serve", "--tools", "x"], 2, "see `repertoire serve --help`"),
+    ];
+    for (words, code, hint) in rows {
+        let said = program.run(words).code(code).stderr;
+        assert!(said.trim_end().ends_with(&format!("; {hint}")), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn numbers_agree_with_their_nouns() {
+    let program = Program::new();
+    program.write("in/wifi/SKILL.md", crate::program::WIFI);
+    let folder = program.path("in").display().to_string();
+    assert!(program.run(&["import", &folder]).code(0).stdout.contains("1 skill: 1 added\n"));
+    assert_eq!(program.run(&["list"]).code(0).stderr, "1 of 1 skill\n");
+    assert_eq!(program.run(&["list", "--tag", "none"]).code(0).stderr, "0 of 0 skills\n");
+    assert_eq!(program.run(&["search", "wifi"]).code(0).stderr, "1 of 1 matching skill\n");
+    let out = program.path("out").display().to_string();
+    assert!(program.run(&["export", &out]).code(0).stdout.ends_with("1 of 1 skill written\n"));
+    program.write("in/two/SKILL.md", &crate::program::WIFI.replace("id: wifi", "id: two"));
+    assert!(program.run(&["import", &folder]).code(0).stdout.contains("2 skills: 1 added, 1 unchanged\n"));
+    assert_eq!(program.run(&["list", "--limit", "1"]).code(0).stderr.lines().next(), Some("1 of 2 skills"));
+}
+
+#[test]
 fn a_data_directory_that_cannot_be_used_is_exit_code_4() {
     let program = Program::new();
     let file = program.write("file", "x");

@@ -87,6 +87,106 @@ fn a_full_disk_behind_standard_output_is_told() {
 }
 
 #[test]
+fn what_is_shown_back_of_a_long_argument_is_short() {
+    let program = Program::filled();
+    let long = "x".repeat(100_000);
+    let option = format!("--{long}");
+    let pair = format!("{long}=1");
+    let twice = ["resolve", "web/page", "-p", &pair, "-p", &pair];
+    let params = format!("{{\"{long}\": 1, \"address\": \"{long}\"}}");
+    let params = format!("@{}", program.write("params.json", &params));
+    let config = program.write(
+        "c.toml",
+        &format!("[{long}]\na = 1\n[sync]\n{long} = 1\nurl = 3\n[storage]\nmap = \"{long}\"\n"),
+    );
+    let rows: [(&[&str], i32); 16] = [
+        (&["get", &long], 1),
+        (&["resolve", &long], 1),
+        (&["list", "--cursor", &long], 2),
+        (&["list", "--kind", &long], 2),
+        (&["list", "--limit", &long], 2),
+        (&["list", &option], 2),
+        (&["list", &long], 2),
+        (&[&long], 2),
+        (&["resolve", "web/page", "-p", &long], 2),
+        (&twice, 2),
+        (&["resolve", "web/page", "--params", &params], 1),
+        (&["import", "--namespace", &long, "in"], 2),
+        (&["entitlements", "hide", &long], 2),
+        (&["--config", &config, "list"], 3),
+        (&["--config", &long, "list"], 3),
+        (&["serve", "--tools", &long], 2),
+    ];
+    for (words, code) in rows {
+        let name: Vec<&str> = words.iter().map(|word| &word[..word.len().min(20)]).collect();
+        let said = program.run(words).code(code).stderr;
+        assert!(
+            said.starts_with("error: ") && (said.contains("...") || said.contains("100000 bytes")),
+            "{name:?}: {said:.200}"
+        );
+        assert!(said.len() < 9_000, "{name:?}: {} bytes", said.len());
+        let all: Vec<&str> = [words, &["--json"]].concat();
+        let answer = program.run(&all).code(code);
+        assert!(
+            answer.stdout.len() + answer.stderr.len() < 20_000,
+            "{name:?}: {} bytes",
+            answer.stdout.len()
+        );
+    }
+    // A cursor at the limit is only none; every id that can be is shown whole.
+    let id = "y".repeat(128);
+    assert!(program.run(&["get", &id]).code(1).stderr.contains(&format!("no skill \"{id}\";")));
+}
+
+#[test]
+fn a_report_about_endless_names_is_short() {
+    let program = Program::new();
+    let long = "x".repeat(50_000);
+    let json = format!(
+        r#"[{{"id": "{long}", "kind": "{long}", "name": "{long}", "description": "d", "{long}": 1, "tags": ["{long}"],
+            "locale": "{long}", "status": {{"state": "{long}"}}, "parameters": [{{"name": "{long}", "type": "{long}"}}]}},
+            {{"id": "f", "kind": "flow_template", "name": "f", "description": "d", "allowed_tools": ["{0}"],
+              "steps": [{{"tool": "tap", "args_template": {{"{0}": "{{{0}}}"}}}}]}}]"#,
+        &long[..500]
+    );
+    program.write("in/a.skill.json", &json);
+    let workflow = format!(
+        r#"{{"version": 1, "id": "{long}", "title": "t", "{long}": 1, "steps": [{{"tool": "{long}"}}]}}"#
+    );
+    program.write("in/w.json", &workflow);
+    program.write("in/n/SKILL.md", &format!("---\nname: {long}\ndescription: d\n---\nb\n"));
+    program.write("in/k/SKILL.md", &format!("---\nname: k\ndescription: d\n{long}: 1\n---\nb\n"));
+    let folder = program.path("in").display().to_string();
+    let text = program.run(&["import", "--check", &folder]).code(1).stdout;
+    for line in text.lines() {
+        assert!(line.len() < 1_500, "{} bytes: {line:.300}", line.len());
+    }
+    // Without --check, since that shows the skills in full.
+    let report = program.run(&["import", "--json", &folder]).code(1).stdout;
+    assert!(report.len() < 20_000, "{} bytes", report.len());
+}
+
+#[test]
+fn invisible_characters_are_escaped_once() {
+    let program = Program::new();
+    program.write("in/a/SKILL.md", "---\nname: \"a\\u200bb\"\ndescription: x\n---\ny\n");
+    program.write("in/b.skill.json", "{\"id\": \"b\", \"kind\": \"knowledge\", \"name\": \"a\\u0007b\\u202e\", \"description\": \"x\\u0001\"}");
+    let folder = program.path("in").display().to_string();
+    let rows: [(&[&str], &str); 4] = [
+        (&["get", "a\u{200b}b"], "no skill \"a\\u{200b}b\""),
+        (&["list", "--cursor", "a\u{202e}"], "(got \"a\\u{202e}\")"),
+        (&["import", "--check", &folder], "(got \"a\\u{200b}b\")"),
+        (&["import", "--check", &folder], "\\u{7}"),
+    ];
+    for (words, part) in rows {
+        let answer = program.run(words);
+        let said = answer.stdout + &answer.stderr;
+        assert!(said.contains(part), "{words:?}: {said}");
+        assert!(!said.contains("\\\\u"), "{words:?}: {said}");
+    }
+}
+
+#[test]
 fn huge_and_odd_arguments_are_answered() {
     let program = Program::filled();
     let long = "wifi ".repeat(20_000);

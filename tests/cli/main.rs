@@ -4,10 +4,12 @@
 #![cfg(feature = "cli")]
 
 mod config;
+mod damage;
 mod demo;
 mod docs;
 mod eval;
 mod exits;
+mod files;
 mod help;
 mod hostile;
 mod program;

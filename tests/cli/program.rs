@@ -103,7 +103,8 @@ pub(crate) fn bare() -> Command {
 }
 
 impl Answer {
-    fn of(output: &Output) -> Self {
+    /// What a finished process said.
+    pub(crate) fn of(output: &Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout.clone()).expect("standard output is UTF-8"),

@@ -58,3 +58,50 @@ fn what_stops_the_server_is_told_on_standard_error_only() {
     let program = program.with("REPERTOIRE_SERVER_TOOLS", "get_skil");
     program.run(&["serve"]).code(3);
 }
+
+#[test]
+fn an_empty_list_of_device_tools_is_not_silent() {
+    let program = Program::new();
+    let words = ["serve", "--tools", "device"];
+    assert!(tools(&program, &words).is_empty());
+    let said = program.run(&words).code(0).stderr;
+    assert!(said.starts_with("warning: device tools") && said.lines().count() == 1, "{said}");
+    assert_eq!(program.run(&["-q", "serve", "--tools", "device"]).code(0).stderr, "");
+    assert_eq!(program.run(&["serve", "--tools", "skills"]).code(0).stderr, "");
+    let configured = program.with("REPERTOIRE_SERVER_TOOLS", " device ");
+    assert!(configured.run(&["serve"]).code(0).stderr.contains("no tool is offered"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn streams_that_fail_end_the_server_with_an_error_and_a_client_that_leaves_does_not() {
+    use std::process::Stdio;
+
+    let program = Program::filled();
+    let hello = program.write("hello.jsonl", HELLO);
+    let run = |words: &[&str], input: Stdio, output: Stdio| {
+        let mut command = program.command();
+        let done = command.args(words).stdin(input).stdout(output).stderr(Stdio::piped()).output();
+        let done = done.expect("it runs");
+        (done.status.code(), String::from_utf8(done.stderr).expect("text"))
+    };
+    let file = |path: &str| Stdio::from(std::fs::File::open(path).expect("a file"));
+    let full = || Stdio::from(std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full"));
+    for words in [&["serve"][..], &["serve", "--json"]] {
+        let (code, said) = run(words, file(&hello), full());
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("cannot write the protocol on standard output"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    let (code, said) = run(&["serve"], file("/proc/self"), Stdio::null());
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("cannot read requests from standard input"), "{said}");
+    // With pipes on both sides, as clients start it; the reader is gone before the first answer.
+    let mut command = program.command();
+    let mut child =
+        command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
+    drop(child.stdout.take());
+    let mut input = child.stdin.take().expect("an input");
+    std::io::Write::write_all(&mut input, HELLO.as_bytes()).expect("it is read");
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}

@@ -218,10 +218,83 @@ fn export_writes_what_import_reads_back() {
     let lines = report["skills"].as_array().expect("skills");
     assert_eq!(lines.len(), 4);
     assert!(lines.iter().all(|line| line["path"].is_string() && line["lost"] == json!([])), "{report}");
+    assert_eq!(program.run(&["export", &out]).code(0).stderr, "", "nothing is lost");
     let other = Program::new();
     other.json(&["import", &out], 0);
     for id in ["wifi", "web/page", "hostile"] {
         let (mine, theirs) = (program.json(&["get", id], 0), other.json(&["get", id], 0));
         assert_eq!(mine["skill"]["digest"], theirs["skill"]["digest"], "{id}");
+    }
+}
+
+#[test]
+fn an_export_names_for_each_skill_what_its_format_cannot_hold() {
+    let program = Program::new();
+    program.write("in/note/SKILL.md", "---\nname: note\ndescription: Take a note.\n---\nWrite it down.\n");
+    program.write("in/note/references/how.md", "Like this.\n");
+    program.write("in/wifi/SKILL.md", crate::program::WIFI);
+    let old = json!({"id": "old", "kind": "knowledge", "name": "Old", "description": "Was used.", "risk": "high",
+        "apps": [{"package": "a.b"}], "updated_at": "2026-01-01T00:00:00Z", "allowed_tools": ["tap"], "locale": "en",
+        "status": {"state": "deprecated", "reason": "old"}, "content": "Text.\n"});
+    program.write("in/old.skill.json", &old.to_string());
+    program.write(
+        "in/page.skill.json",
+        &json!({"id": "page", "kind": "flow_template", "name": "Page",
+        "description": "Opens.", "steps": [{"tool": "open_url", "args_template": {"url": "https://a"}}]})
+        .to_string(),
+    );
+    program.json(&["import", &program.path("in").display().to_string()], 0);
+    let (none, gone) = (&[][..], None);
+    let beyond = &["apps", "status", "updated_at"][..];
+    let rows = [
+        (
+            "json",
+            0,
+            1,
+            [
+                ("note", Some(&["resources"][..])),
+                ("old", Some(none)),
+                ("page", Some(none)),
+                ("wifi", Some(none)),
+            ],
+        ),
+        (
+            "agent-skills",
+            1,
+            2,
+            [
+                ("note", Some(none)),
+                ("old", Some(&["apps", "risk", "status", "updated_at"])),
+                ("page", gone),
+                ("wifi", Some(&["name", "risk"])),
+            ],
+        ),
+        ("skills-v2", 1, 1, [("note", gone), ("old", Some(beyond)), ("page", gone), ("wifi", Some(none))]),
+    ];
+    for (format, code, losses, expect) in rows {
+        let out = program.path(format).display().to_string();
+        let report = program.json(&["export", "--format", format, &out], code);
+        for ((id, lost), line) in expect.iter().zip(report["skills"].as_array().expect("skills")) {
+            assert_eq!(line["id"], *id);
+            assert_eq!(line["path"].is_string(), lost.is_some(), "{format}: {line}");
+            assert_eq!(line.get("problems").is_none(), lost.is_some(), "{format}: {line}");
+            assert_eq!(line["lost"], json!(lost.unwrap_or_default()), "{format} {id}");
+            // What is not named as lost comes back as it was.
+            let Some(lost) = lost else { continue };
+            let other = Program::new();
+            let (folder, file) =
+                (program.path(format).join(id), program.path(format).join(format!("{id}.skill.json")));
+            let path = if file.exists() { file } else { folder };
+            other.json(&["import", &path.display().to_string()], 0);
+            let (mut mine, theirs) = (program.json(&["get", id], 0), other.json(&["get", id], 0));
+            let mut theirs = theirs["skill"].clone();
+            for field in lost.iter().chain(&["digest"]) {
+                mine["skill"].as_object_mut().expect("a skill").remove(*field);
+                theirs.as_object_mut().expect("a skill").remove(*field);
+            }
+            assert_eq!(mine["skill"], theirs, "{format} {id}");
+        }
+        let said = program.run(&["export", "--format", format, &out]).code(code);
+        assert!(said.stderr.contains(&format!("warning: {losses} skill")), "{format}: {}", said.stderr);
     }
 }

@@ -228,3 +228,46 @@ async fn a_closed_output_ends_the_server_while_its_input_is_still_open() {
     let ended = tokio::time::timeout(Duration::from_secs(5), served).await.expect("ends by itself");
     ended.expect("no panic").expect("a client that left is no failure");
 }
+
+/// An output on which every write fails.
+struct Full;
+
+impl tokio::io::AsyncWrite for Full {
+    fn poll_write(
+        self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+        _: &[u8],
+    ) -> std::task::Poll<std::io::Result<usize>> {
+        std::task::Poll::Ready(Err(std::io::ErrorKind::StorageFull.into()))
+    }
+
+    fn poll_flush(
+        self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(
+        self: std::pin::Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<std::io::Result<()>> {
+        std::task::Poll::Ready(Ok(()))
+    }
+}
+
+#[tokio::test]
+async fn an_output_that_fails_ends_the_session_with_its_cause() {
+    let (_folder, catalog) = filled();
+    for first in ["ping", "tools/list"] {
+        let (mut requests, input) = tokio::io::duplex(1024);
+        let served = tokio::spawn(mcp::serve(Server::new(&catalog, ServerOptions::default()), input, Full));
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{first}\"}}\n");
+        requests.write_all(line.as_bytes()).await.expect("writes");
+        let ended = tokio::time::timeout(Duration::from_secs(5), served).await.expect("ends by itself");
+        match ended.expect("no panic").expect_err("a failed write is told") {
+            mcp::SessionError::Output(cause) => assert_eq!(cause.kind(), std::io::ErrorKind::StorageFull),
+            other => panic!("{other}"),
+        }
+    }
+}

@@ -70,7 +70,7 @@ pub(crate) fn filled() -> (TempDir, Catalog) {
 /// A catalog that never held a skill.
 pub(crate) fn empty() -> (TempDir, Catalog) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let options = Options { bundled: BundledMode::Never, ..Options::default() };
+    let options = Options::default().bundled(BundledMode::Never);
     let catalog = Catalog::open_with(folder.path(), options).expect("opens");
     (folder, catalog)
 }
@@ -79,7 +79,7 @@ pub(crate) fn empty() -> (TempDir, Catalog) {
 pub(crate) struct Wire {
     lines: BufReader<ReadHalf<DuplexStream>>,
     input: Option<WriteHalf<DuplexStream>>,
-    served: JoinHandle<std::io::Result<()>>,
+    served: JoinHandle<Result<(), mcp::SessionError>>,
     next_id: u64,
 }
 

@@ -123,7 +123,7 @@ fn a_watcher_sees_in_every_query_what_is_there_and_nothing_else() {
 
 /// The child's side: queries until the input ends.
 fn query_for_the_judge(data: &Path) {
-    let options = Options { bundled: BundledMode::Never, ..Options::default() };
+    let options = Options::default().bundled(BundledMode::Never);
     let catalog = Catalog::open_with(data, options).expect("the catalog opens");
     let mut view = catalog.view(Narrowing::default());
     let orders = orders();
@@ -189,7 +189,7 @@ fn round(view: &mut View, id: &str, report: &mut Report) {
         let found = match QUERIES[kind] {
             "get" => pin.get(id).expect("get answers").is_some(),
             "list" => {
-                let filter = Filter { tag: Some(target_tag(id)), ..Filter::default() };
+                let filter = Filter::default().tag(target_tag(id));
                 let page = pin.list(&filter, 10, None).expect("list answers");
                 page.skills.iter().any(|skill| skill.id() == id)
             }

@@ -66,6 +66,18 @@ impl Action {
 }
 
 impl Entitlements {
+    /// What was typed for the action.
+    pub(crate) fn action_name(&self) -> &'static str {
+        match self.action {
+            Action::Show => "show",
+            Action::Grant { .. } => "grant",
+            Action::Revoke { .. } => "revoke",
+            Action::Hide { .. } => "hide",
+            Action::Unhide { .. } => "unhide",
+            Action::Resume => "resume",
+        }
+    }
+
     /// Shows, or states and then shows. A statement is durable and effective everywhere before this answers.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
         let catalog = context.catalog()?;
@@ -85,10 +97,33 @@ impl Entitlements {
             Some((_, said)) => out.line(Tone::Good, said),
             None => write(out, &report),
         })?;
+        match &said {
+            Some((LocalStatement::Hide(id), _)) => {
+                let stands = "the hiding stands, and holds for one that comes later";
+                unknown(context, catalog.holds(id), &format!("no skill has the id {id:?} now; {stands}"));
+            }
+            Some((LocalStatement::Grant(sub) | LocalStatement::Revoke(sub), _)) => {
+                let stands = "the statement stands, and holds for those that come later";
+                unknown(context, catalog.brings(sub), &format!("no skill belongs to {sub:?} now; {stands}"));
+            }
+            _ => {}
+        }
         if said.is_none() && report.subscriptions.is_empty() && report.hidden.is_empty() {
             context.output.note("nothing is granted, revoked or hidden");
         }
         Ok(Exit::Done)
+    }
+}
+
+/// Tells that a statement is about something that is not there, which may be a typing error. The statement stands already,
+/// so that not knowing is no failure.
+fn unknown(context: &Context, known: repertoire::Result<bool>, note: &str) {
+    match known {
+        Ok(true) => {}
+        Ok(false) => context.output.note(note),
+        Err(error) => {
+            context.output.warn(&format!("whether a skill is concerned could not be told: {error}"));
+        }
     }
 }
 

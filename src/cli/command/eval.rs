@@ -1,7 +1,5 @@
 //! `eval`: how well searches do on a labelled set, in a temporary catalog.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -17,8 +15,9 @@ use serde::Serialize;
 use super::import::sums;
 use super::search::write_hit;
 use crate::cli::context::Context;
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure, word};
 use crate::cli::folder::Folder;
+use crate::cli::input::Purpose;
 use crate::cli::page::{Page, Tone};
 use crate::cli::progress;
 use crate::cli::table::Table;
@@ -101,12 +100,8 @@ impl Eval {
 
     /// A catalog in the folder with the skills in it.
     fn catalog(&self, context: &Context, folder: &Folder) -> Result<Catalog, Failure> {
-        let options = Options {
-            registry: context.registry()?,
-            bundled: BundledMode::Never,
-            keep_generations: 1,
-            ..Options::default()
-        };
+        let options =
+            Options::default().registry(context.registry()?).bundled(BundledMode::Never).keep_generations(1);
         let catalog = Catalog::open_with(folder.path().join("data"), options)?;
         let mut options = ImportOptions::default();
         options.any_name = true;
@@ -156,15 +151,17 @@ fn check(context: &Context, docs: &Path, report: &ImportReport) -> Result<(), Fa
             Exit::Negative,
             "rejected",
             format!("no usable skill in {}: {}{first}", docs.display(), sums(report.counts)),
-            "see `repertoire import --check PATH` for all reasons",
+            format!("see `repertoire import --check {}` for all reasons", word(&docs.display().to_string())),
         )
         .with_problems(&problems[..problems.len().min(WRONG_LINES_MAX)]));
     }
     if usable < total {
+        let lost = total - usable;
         context.output.warn(&format!(
-            "{} of {total} skills are rejected, doubled or not usable here, and cannot be found; see `repertoire import \
-             --check` for the reasons",
-            total - usable
+            "{lost} of {total} skills {} rejected, doubled or not usable here, and cannot be found; see `repertoire \
+             import --check {}` for the reasons",
+            if lost == 1 { "is" } else { "are" },
+            word(&docs.display().to_string())
         ));
     }
     Ok(())
@@ -172,16 +169,8 @@ fn check(context: &Context, docs: &Path, report: &ImportReport) -> Result<(), Fa
 
 /// Reads labelled queries, one a line.
 fn read_queries(path: &Path) -> Result<Vec<LabelledQuery>, Failure> {
-    let failed = |cause: &std::io::Error| Failure::file(Exit::Usage, "read", path, cause);
-    let file = File::open(path).map_err(|cause| failed(&cause))?;
-    let mut bytes = Vec::new();
-    file.take(LABELLED_QUERIES_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|cause| failed(&cause))?;
-    if bytes.len() as u64 > LABELLED_QUERIES_BYTES_MAX {
-        return Err(Failure::usage(
-            format!("{} is larger than {LABELLED_QUERIES_BYTES_MAX} bytes", path.display()),
-            "measure with a part of it",
-        ));
-    }
+    let purpose = Purpose { exit: Exit::Usage, what: "", smaller: "measure with a part of it" };
+    let bytes = purpose.read(path, LABELLED_QUERIES_BYTES_MAX)?;
     let queries = parse_queries(&bytes)
         .map_err(|problems| Error::Rejected { what: path.display().to_string(), problems })?;
     if queries.is_empty() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use repertoire::error::counted;
 use repertoire::intake::{self, ExportFormat, ExportReport};
 use repertoire::limits::LIST_LIMIT_MAX;
 use repertoire::{Catalog, Entry, Filter, Layer, Narrowing, Pin, SkillRef};
@@ -43,13 +44,25 @@ impl Export {
         let report = intake::export(&entries, self.format, &self.folder, catalog.registry())
             .map_err(|cause| Failure::file(Exit::Usage, "write into", &self.folder, &cause))?;
         context.output.answer(&report, |out| write(out, &report))?;
+        let losses = report.skills.iter().filter(|line| !line.lost.is_empty()).count();
+        if losses > 0 {
+            context.output.warn(&format!(
+                "{} written without what the format cannot hold (named beside each){}",
+                counted(losses as u64, "skill"),
+                match self.format {
+                    ExportFormat::Json => "; files beside a skill stay with agent-skills and skills-v2",
+                    ExportFormat::AgentSkills | ExportFormat::SkillsV2 => "; json holds every field",
+                }
+            ));
+        }
         Ok(Exit::done_if(report.skills.iter().all(|line| line.problems.is_empty())))
     }
 }
 
 /// The visible skills, those that are unavailable here included as far as their layer has a source.
 fn entries(catalog: &Catalog, pin: &Pin<'_>, layer: Option<Layer>) -> Result<Vec<Entry>, Failure> {
-    let filter = Filter { layer, ..Filter::default() };
+    let mut filter = Filter::default();
+    filter.layer = layer;
     let mut entries = Vec::new();
     let mut cursor = None;
     loop {
@@ -104,5 +117,5 @@ fn write(out: &mut Page, report: &ExportReport) {
         }
         out.end();
     }
-    out.line(Tone::Strong, &format!("{written} of {} skills written", report.skills.len()));
+    out.line(Tone::Strong, &format!("{written} of {} written", counted(report.skills.len() as u64, "skill")));
 }

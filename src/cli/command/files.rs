@@ -9,20 +9,21 @@ use serde::Serialize;
 use super::status::size;
 use crate::cli::context::Context;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::input::require_file;
 use crate::cli::page::{Page, Tone};
 use crate::cli::table::Table;
 
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// One snapshot file; all that the catalog uses unless stated
+    /// One file of a data directory, or a copy of it; all that the catalog uses unless stated
     file: Option<PathBuf>,
 }
 
 /// Arguments of `verify`.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// One snapshot file; all that the catalog uses unless stated
+    /// One file of a data directory, or a copy of it; all that the catalog uses unless stated
     file: Option<PathBuf>,
 }
 
@@ -50,13 +51,9 @@ impl Verify {
     }
 }
 
-/// Refuses a named file that is not there, which is no fault of the data directory.
+/// Refuses a name that is not that of a file, which is no fault of the data directory.
 fn require(file: Option<&Path>) -> Result<(), Failure> {
-    let Some(path) = file else { return Ok(()) };
-    match std::fs::metadata(path) {
-        Ok(_) => Ok(()),
-        Err(cause) => Err(Failure::file(Exit::Usage, "read", path, &cause)),
-    }
+    file.map_or(Ok(()), require_file)
 }
 
 fn show(context: &Context, files: &[FileReport], sections: bool) -> Result<Exit, Failure> {

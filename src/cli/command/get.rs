@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use repertoire::catalog::SkillRef;
+use repertoire::error::counted;
 use repertoire::model::{Layer, Parameter, Skill, Status, Step};
 use repertoire::{Error, Problem};
 use serde::Serialize;
@@ -120,15 +121,17 @@ fn write_fields(out: &mut Page, found: &SkillRef<'_>, skill: &Skill) {
     out.field("author", &text(&skill.author));
     out.field("license", &text(&skill.license));
     out.field("needs", &text(&skill.compatibility));
-    let resources: Vec<String> =
-        skill.resources.iter().map(|file| format!("{} ({} bytes)", file.path, file.bytes)).collect();
+    let resources: Vec<String> = skill
+        .resources
+        .iter()
+        .map(|file| format!("{} ({})", file.path, counted(file.bytes, "byte")))
+        .collect();
     out.field("resources", &resources.join(", "));
     out.field("derived from", &skill.derived_from.join(", "));
 }
 
 fn write_parameter(out: &mut Page, parameter: &Parameter) {
-    let kind = serde_json::to_value(parameter.kind).ok();
-    let mut about = vec![kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or("").to_owned()];
+    let mut about = vec![parameter.kind.name().to_owned()];
     if !parameter.required {
         about.push("optional".to_owned());
     }

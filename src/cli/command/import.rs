@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use repertoire::Problem;
+use repertoire::error::counted;
 use repertoire::import::Outcome;
 use repertoire::intake::{self, Counts, ImportOptions, ImportReport, ReportLine};
 
@@ -78,7 +79,7 @@ pub(crate) fn sums(counts: Counts) -> String {
         all.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
     match said.as_slice() {
         [] => "no skill found".to_owned(),
-        _ => format!("{total} skills: {}", said.join(", ")),
+        _ => format!("{}: {}", counted(total as u64, "skill"), said.join(", ")),
     }
 }
 

@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use repertoire::catalog::{Filter, ListPage};
+use repertoire::error::counted;
 use repertoire::limits::LIST_LIMIT_MAX;
 use repertoire::model::{Kind, Layer, Risk};
 use serde::Serialize;
@@ -55,13 +56,11 @@ pub(crate) struct Filters {
 impl Filters {
     /// The filter that they make.
     pub(crate) fn filter(&self) -> Filter {
-        Filter {
-            kind: self.kind,
-            tag: self.tag.clone(),
-            app: self.app.clone(),
-            risk: self.risk,
-            layer: self.layer,
-        }
+        let mut filter = Filter::default();
+        (filter.kind, filter.risk, filter.layer) = (self.kind, self.risk, self.layer);
+        filter.tag.clone_from(&self.tag);
+        filter.app.clone_from(&self.app);
+        filter
     }
 }
 
@@ -90,7 +89,7 @@ impl List {
         if page.total == 0 && pin.is_empty() {
             context.output.note("no skills yet; add some with `repertoire import PATH`");
         } else {
-            context.output.note(&format!("{shown} of {} skills", page.total));
+            context.output.note(&format!("{shown} of {}", counted(page.total, "skill")));
         }
         if let Some(cursor) = &page.next_cursor {
             context.output.note(&format!("more with --cursor {cursor}"));

@@ -1,10 +1,10 @@
 //! `resolve`: the steps of a flow template with all values in place, or everything that is wrong with the values.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use clap::Args;
+use repertoire::error::shorten;
 use repertoire::flow::ResolvedStep;
 use repertoire::limits::PARAMS_BYTES_MAX;
 use serde::Serialize;
@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::cli::args::Narrowed;
 use crate::cli::context::Context;
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure, word};
+use crate::cli::input::Purpose;
 use crate::cli::page::{Page, Tone};
 
 /// Arguments of `resolve`.
@@ -56,10 +57,13 @@ impl Resolve {
         let mut named = Vec::new();
         for pair in &self.param {
             let Some((name, value)) = pair.split_once('=') else {
-                return Err(Failure::usage(format!("-p {pair:?} has no `=`"), "write it as -p NAME=VALUE"));
+                let pair = shorten(pair);
+                let hint = format!("write it as -p {}=VALUE", word(&pair));
+                return Err(Failure::usage(format!("-p {pair:?} has no `=`"), hint));
             };
             if named.contains(&name) {
-                return Err(Failure::usage(format!("-p {name} is given twice"), "give each parameter once"));
+                let message = format!("-p {} is given twice", shorten(name));
+                return Err(Failure::usage(message, "give each parameter once"));
             }
             named.push(name);
             values.insert(name.to_owned(), Value::String(value.to_owned()));
@@ -70,13 +74,10 @@ impl Resolve {
 
 /// Reads `--params`.
 fn object(text: &str) -> Result<Map<String, Value>, Failure> {
+    let purpose = Purpose { exit: Exit::Usage, what: "", smaller: "give smaller values" };
     let read = match text.strip_prefix('@') {
-        Some("-") => limited(io::stdin().lock(), Path::new("standard input"))?,
-        Some(path) => {
-            let path = Path::new(path);
-            let file = File::open(path).map_err(|cause| Failure::file(Exit::Usage, "read", path, &cause))?;
-            limited(file, path)?
-        }
+        Some("-") => purpose.read_stream(io::stdin().lock(), "standard input", PARAMS_BYTES_MAX)?,
+        Some(path) => purpose.read_text(Path::new(path), PARAMS_BYTES_MAX)?,
         None => text.to_owned(),
     };
     serde_json::from_str(&read).map_err(|cause| {
@@ -85,21 +86,6 @@ fn object(text: &str) -> Result<Map<String, Value>, Failure> {
             "write it as --params '{\"name\": \"value\"}'",
         )
     })
-}
-
-/// Reads text up to the limit.
-fn limited(from: impl Read, path: &Path) -> Result<String, Failure> {
-    let mut text = String::new();
-    from.take(PARAMS_BYTES_MAX + 1)
-        .read_to_string(&mut text)
-        .map_err(|cause| Failure::file(Exit::Usage, "read", path, &cause))?;
-    if text.len() as u64 > PARAMS_BYTES_MAX {
-        return Err(Failure::usage(
-            format!("{} is larger than {PARAMS_BYTES_MAX} bytes", path.display()),
-            "give smaller values",
-        ));
-    }
-    Ok(text)
 }
 
 /// Writes resolved steps, numbered.

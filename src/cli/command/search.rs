@@ -3,6 +3,7 @@
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use repertoire::catalog::{Hit, SearchPage, Why};
+use repertoire::error::counted;
 use repertoire::limits::SEARCH_LIMIT_MAX;
 use serde::Serialize;
 
@@ -55,7 +56,7 @@ impl Search {
         if page.total == 0 && pin.is_empty() {
             context.output.note("no skills yet; add some with `repertoire import PATH`");
         } else {
-            context.output.note(&format!("{} of {} skills that match", page.hits.len(), page.total));
+            context.output.note(&format!("{} of {}", page.hits.len(), counted(page.total, "matching skill")));
         }
         Ok(Exit::Done)
     }

@@ -1,11 +1,10 @@
 //! The configuration file: read with a limit, parsed with lines.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
 use repertoire::Problem;
+use repertoire::error::shorten;
 use repertoire::limits::CONFIG_BYTES_MAX;
 use toml::de::{DeTable, DeValue};
 
@@ -13,23 +12,16 @@ use super::keys::{Key, TABLE, is_section};
 use super::nearest;
 use super::value::Value;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::input::Purpose;
 
 /// Reads the file.
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
-    let fail =
-        |cause: &std::io::Error| Failure::file(Exit::Configuration, "read the configuration", path, cause);
-    let file = File::open(path).map_err(|cause| fail(&cause))?;
-    let mut bytes = Vec::new();
-    file.take(CONFIG_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|cause| fail(&cause))?;
-    if bytes.len() as u64 > CONFIG_BYTES_MAX {
-        return Err(Failure::configuration(
-            format!("{} is larger than {CONFIG_BYTES_MAX} bytes", path.display()),
-            "check that it is the configuration file",
-        ));
-    }
-    String::from_utf8(bytes).map_err(|_| {
-        Failure::configuration(format!("{} is not UTF-8", path.display()), "save it as UTF-8 text")
-    })
+    let purpose = Purpose {
+        exit: Exit::Configuration,
+        what: "the configuration",
+        smaller: "check that it is the configuration file",
+    };
+    purpose.read_text(path, CONFIG_BYTES_MAX)
 }
 
 /// Reads settings with their lines; what is wrong goes to `wrong`.
@@ -78,6 +70,7 @@ fn take_section(
 }
 
 fn unknown_section(name: &str) -> Problem {
+    let name = &*shorten(name);
     let known = TABLE.iter().map(|row| row.section.to_owned());
     // A key on the top level is often one that lost its section.
     let message = match TABLE.iter().find(|row| row.name == name) {
@@ -89,7 +82,7 @@ fn unknown_section(name: &str) -> Problem {
 }
 
 fn unknown_key(section: &str, name: &str) -> Problem {
-    let written = format!("{section}.{name}");
+    let written = format!("{section}.{}", shorten(name));
     let near = nearest(&written, TABLE.iter().map(super::keys::Row::key));
     let message = format!("unknown key; the nearest is {near}");
     Problem::new("unknown_key", written, message)

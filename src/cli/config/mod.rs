@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use repertoire::Problem;
+use repertoire::error::shorten;
 
 pub(crate) use self::keys::Key;
 pub(crate) use self::value::Value;
@@ -127,7 +128,8 @@ impl Settings {
     /// Takes a value that a flag gave.
     pub(crate) fn set_flag(&mut self, key: Key, flag: &'static str, text: &str) -> Result<(), Failure> {
         let value = Value::from_text(key, text).map_err(|problem| {
-            Failure::usage(format!("{flag}: {problem}"), "see `repertoire help` for the command")
+            // The next step is the help of the command that has the flag.
+            Failure::usage(format!("{flag}: {problem}"), "")
         })?;
         self.values[key.index()] = (value, Origin::Flag(flag));
         Ok(())
@@ -187,6 +189,7 @@ fn names_a_section(variable: &str) -> bool {
 }
 
 fn unknown_variable(name: &str) -> Problem {
+    let name = &*shorten(name);
     let known = Key::all().map(|key| key.row().variable()).chain(OTHER_VARIABLES.map(str::to_owned));
     let near = nearest(name, known);
     Problem::new("unknown_key", name, format!("no setting has the variable {name}; the nearest is {near}"))

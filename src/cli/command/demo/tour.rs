@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use repertoire::error::counted;
 use repertoire::intake::{self, ImportOptions};
 use repertoire::{Catalog, Filter, LocalStatement, Narrowing, Pin, View};
 use serde_json::{Map, Value};
@@ -90,7 +91,7 @@ fn resolve(stage: &mut Stage<'_>, view: &mut View) -> Result<(), Failure> {
             let values =
                 values.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect();
             Ok(match view.pin()?.resolve("note-search", &values) {
-                Ok(steps) => vec![format!("{} steps", steps.len())],
+                Ok(steps) => vec![counted(steps.len() as u64, "step")],
                 Err(error) => vec![error.to_string()],
             })
         },
@@ -156,7 +157,7 @@ fn presence(pin: &Pin<'_>) -> Result<String, Failure> {
 
 fn listed(pin: &Pin<'_>) -> Result<Vec<String>, Failure> {
     let page = pin.list(&Filter::default(), SHOWN, None)?;
-    let mut lines = vec![format!("{} skills", page.total)];
+    let mut lines = vec![counted(page.total, "skill")];
     lines.extend(page.skills.iter().map(|skill| format!("{}  {}", skill.id(), skill.name())));
     if page.next_cursor.is_some() {
         lines.push("...".to_owned());
