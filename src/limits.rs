@@ -93,6 +93,12 @@ pub const SKILL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub const SKILL_STREAM_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Most bytes of one skill in a JSON array or a line of JSON lines.
 pub const JSON_SKILL_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Most problems, and most warnings, that are told of the members of one skill.
+pub const PROBLEMS_MAX: usize = 1_000;
+/// Most places of one skill of which the line is shown.
+pub const EXCERPTS_MAX: usize = 64;
+/// Longest part of a line that is shown around a place in it.
+pub const EXCERPT_CHARS_MAX: usize = 160;
 /// Deepest folder that import walks.
 pub const FOLDER_DEPTH_MAX: usize = 16;
 /// Most files that one import looks at.
