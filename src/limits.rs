@@ -103,6 +103,16 @@ pub const EXCERPT_CHARS_MAX: usize = 160;
 pub const FOLDER_DEPTH_MAX: usize = 16;
 /// Most files that one import looks at.
 pub const IMPORT_FILES_MAX: usize = 100_000;
+/// Files of an import above which it shows its progress.
+pub const PROGRESS_FILES_MIN: usize = 200;
+/// How often `import --watch` looks for changes, in milliseconds; less often where a look takes long.
+pub const WATCH_INTERVAL_MS: u64 = 500;
+/// How long `import --watch` waits for changes to end before it imports all the same, in milliseconds.
+pub const WATCH_SETTLE_MS_MAX: u64 = 10_000;
+/// Most files and folders that `import --watch` looks at.
+pub const FINGERPRINT_ENTRIES_MAX: usize = 1_000_000;
+/// Deepest folder that `import --watch` looks at.
+pub const FINGERPRINT_DEPTH_MAX: usize = 64;
 /// Most skills in a layer.
 pub const LAYER_SKILLS_MAX: usize = 16_000_000;
 /// Longest text of a lookup, search or match request; the rest is ignored.

@@ -9,6 +9,7 @@
 
 mod export;
 mod file;
+mod fingerprint;
 mod report;
 mod resources;
 mod walk;
@@ -29,6 +30,7 @@ use crate::model::{Layer, Skill, check_id};
 use crate::tools::ToolRegistry;
 
 pub use export::{ExportFormat, ExportLine, ExportReport, export};
+pub use fingerprint::Fingerprint;
 pub use report::{Counts, ImportReport, PassedOverLine, Rejection, ReportLine, full_json};
 
 /// Most threads that read files.

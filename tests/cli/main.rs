@@ -5,6 +5,7 @@
 
 mod config;
 mod demo;
+mod diagnostics;
 mod docs;
 mod eval;
 mod exits;
@@ -13,3 +14,4 @@ mod hostile;
 mod program;
 mod serve;
 mod shapes;
+mod watch;
