@@ -93,10 +93,26 @@ pub const SKILL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub const SKILL_STREAM_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Most bytes of one skill in a JSON array or a line of JSON lines.
 pub const JSON_SKILL_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Most problems, and most warnings, that are told of the members of one skill.
+pub const PROBLEMS_MAX: usize = 1_000;
+/// Most places of one skill of which the line is shown.
+pub const EXCERPTS_MAX: usize = 64;
+/// Longest part of a line that is shown around a place in it.
+pub const EXCERPT_CHARS_MAX: usize = 160;
 /// Deepest folder that import walks.
 pub const FOLDER_DEPTH_MAX: usize = 16;
 /// Most files that one import looks at.
 pub const IMPORT_FILES_MAX: usize = 100_000;
+/// Files of an import above which it shows its progress.
+pub const PROGRESS_FILES_MIN: usize = 200;
+/// How often `import --watch` looks for changes, in milliseconds; less often where a look takes long.
+pub const WATCH_INTERVAL_MS: u64 = 500;
+/// How long `import --watch` waits for changes to end before it imports all the same, in milliseconds.
+pub const WATCH_SETTLE_MS_MAX: u64 = 10_000;
+/// Most files and folders that `import --watch` looks at.
+pub const FINGERPRINT_ENTRIES_MAX: usize = 1_000_000;
+/// Deepest folder that `import --watch` looks at.
+pub const FINGERPRINT_DEPTH_MAX: usize = 64;
 /// Most skills in a layer.
 pub const LAYER_SKILLS_MAX: usize = 16_000_000;
 /// Payload segments of a layer, and source files: small changes add some, which larger ones swallow.

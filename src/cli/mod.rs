@@ -11,6 +11,7 @@ mod args;
 mod command;
 mod config;
 mod context;
+mod diagnostic;
 mod escape;
 mod exit;
 mod folder;
@@ -23,6 +24,7 @@ mod progress;
 mod summary;
 mod table;
 mod usage;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

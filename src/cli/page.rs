@@ -1,7 +1,10 @@
 //! Text for people: lines, blocks and tables, escaped and painted.
 
 use anstyle::{AnsiColor, Style};
+use repertoire::Problem;
+use repertoire::import::Excerpt;
 
+use super::diagnostic::{self, Severity};
 use super::escape;
 use super::table::Table;
 
@@ -96,6 +99,18 @@ impl Page {
         if !text.ends_with('\n') {
             self.end();
         }
+    }
+
+    /// Adds a problem of a file, with the line that it is in where `excerpts` has it.
+    pub(crate) fn diagnostic(
+        &mut self,
+        severity: Severity,
+        path: &str,
+        problem: &Problem,
+        excerpts: &[Excerpt],
+    ) {
+        let text = diagnostic::render(severity, path, problem, excerpts, self.paint, self.width);
+        self.text.push_str(&text);
     }
 
     /// Adds a table, cut to the terminal's width.

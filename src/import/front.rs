@@ -15,6 +15,8 @@ pub(crate) struct Front {
     fields: Vec<Field>,
     /// What was accepted with a warning so far.
     pub(crate) warnings: Vec<Problem>,
+    /// Safety fields that stand twice: the file is refused for them, after the rest was looked at.
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// One top-level key.
@@ -59,7 +61,8 @@ impl Front {
                 (repaired.0.text, repaired.1)
             }
         };
-        let mut front = Self { source, first_line: split.front_line, fields: Vec::new(), warnings };
+        let mut front =
+            Self { source, first_line: split.front_line, fields: Vec::new(), warnings, problems: Vec::new() };
         front.take_root(root)?;
         Ok(front)
     }
@@ -75,7 +78,6 @@ impl Front {
                 return Err(vec![self.place(node.position).mark(problem)]);
             }
         };
-        let mut problems = Vec::new();
         for (key, node) in pairs {
             let position = self.place(key.position);
             let key = key.scalar().map_or_else(|| key.folded_source(&self.source), str::to_owned);
@@ -91,13 +93,13 @@ impl Front {
             };
             let problem = position.mark(Problem::new("duplicate_key", &key, message));
             if safety {
-                problems.push(problem);
+                self.problems.push(problem);
             } else {
                 self.warnings.push(problem);
-                self.fields[known] = Field { key, position, node: Some(node) };
             }
+            self.fields[known] = Field { key, position, node: Some(node) };
         }
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
+        Ok(())
     }
 
     /// Whether the key was written, with or without a value, taken or not.
@@ -193,7 +195,8 @@ mod tests {
 
     #[test]
     fn a_safety_field_twice_is_refused_and_another_is_told() {
-        let problems = read("---\nallowed-tools: a\nname: x\nallowed-tools: b\n---\n").expect_err("twice");
+        let problems =
+            read("---\nallowed-tools: a\nname: x\nallowed-tools: b\n---\n").expect("front").problems;
         assert_eq!(problems.len(), 1);
         assert_eq!((problems[0].code.as_str(), problems[0].line), ("duplicate_key", Some(4)));
         let mut front = read("---\ndescription: a\ndescription: b\n---\n").expect("front");

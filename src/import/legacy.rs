@@ -45,6 +45,7 @@ pub(crate) fn read(text: &str, directory: &str, registry: &ToolRegistry) -> Draf
         problems,
         warnings,
         places: vec![("id", Position::START), ("name", place), ("description", place)],
+        nameless: false,
     }
 }
 

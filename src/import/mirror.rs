@@ -7,9 +7,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::Problem;
+use crate::import::excerpt::Excerpt;
 use crate::import::published::Published;
 use crate::import::qualify::{Numbers, Wanted};
-use crate::import::report::FileReport;
+use crate::import::report::{Doubt, FileReport};
 use crate::model::{Entry, Origin};
 
 /// One imported folder (or file), read.
@@ -91,6 +92,20 @@ pub struct SkillOutcome {
     pub warnings: Vec<Problem>,
     /// Why it was rejected.
     pub problems: Vec<Problem>,
+    /// The lines around the places of all these, as far as they are known.
+    pub excerpts: Vec<Excerpt>,
+}
+
+/// A file that cannot be told to be a skill or none, and that published none before.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PassedOver {
+    /// Path below its root.
+    pub path: String,
+    /// Why it cannot be told.
+    pub problem: Problem,
+    /// The lines around its place, as far as it is known.
+    pub excerpts: Vec<Excerpt>,
 }
 
 /// The layer's new content.
@@ -103,6 +118,8 @@ pub struct Plan {
     pub changed: bool,
     /// One outcome for each skill of each file, by root and path, then what was removed.
     pub outcomes: Vec<SkillOutcome>,
+    /// Files of which it cannot be told whether they were meant, by root and path.
+    pub passed_over: Vec<PassedOver>,
 }
 
 /// Plans an import. Cost: linear in entries and skills, with one comparison of contents for each id that was there.
@@ -117,6 +134,7 @@ struct Candidate {
     wanted: Wanted,
     location: String,
     report: usize,
+    place: Option<(u32, u32)>,
 }
 
 struct Planner<'o> {
@@ -130,6 +148,7 @@ struct Planner<'o> {
     /// Whether anything differs from what the layer holds.
     changed: bool,
     outcomes: Vec<SkillOutcome>,
+    passed_over: Vec<PassedOver>,
 }
 
 impl<'o> Planner<'o> {
@@ -141,7 +160,15 @@ impl<'o> Planner<'o> {
             }
         }
         let old = existing.into_iter().map(|entry| (entry.skill.id.clone(), entry)).collect();
-        Self { options, old, published, new: HashMap::new(), changed: false, outcomes: Vec::new() }
+        Self {
+            options,
+            old,
+            published,
+            new: HashMap::new(),
+            changed: false,
+            outcomes: Vec::new(),
+            passed_over: Vec::new(),
+        }
     }
 
     fn run(mut self, roots: Vec<RootReading>) -> Plan {
@@ -187,6 +214,14 @@ impl<'o> Planner<'o> {
         for file in files {
             let origin = Origin::new(root.root.clone(), file.path.clone());
             let location = location(&origin);
+            if let Some(doubt) = file.doubt
+                && !self.published.has(&location)
+            {
+                if doubt == Doubt::Unclear {
+                    self.pass_over(&file);
+                }
+                continue;
+            }
             for skill in file.skills {
                 let wanted =
                     |id: &str| Wanted::new(id, &file.path, &root_name, self.options.namespace.as_deref());
@@ -199,24 +234,40 @@ impl<'o> Planner<'o> {
                     unavailable: skill.unavailable,
                     warnings: skill.warnings,
                     problems: Vec::new(),
+                    excerpts: skill.excerpts,
                 };
                 match skill.result {
                     Ok(mut entry) => {
                         let wanted = wanted(&entry.skill.id);
                         entry.origin = Some(origin.clone());
-                        candidates.push(Candidate { entry, wanted, location: location.clone(), report });
+                        let (location, place) = (location.clone(), skill.place);
+                        candidates.push(Candidate { entry, wanted, location, report, place });
                     }
                     Err(problems) => {
                         let wanted = skill.id.as_deref().map(wanted);
                         if self.published.keep(&location, wanted.as_ref()) {
                             let message =
                                 "the version that was imported before stays until the file is corrected";
-                            outcome.warnings.push(Problem::new("previous_version_kept", "", message));
+                            let problem = Problem::new("previous_version_kept", "", message);
+                            outcome.warnings.push(placed(problem, skill.place));
                         }
                         outcome.problems = problems;
                     }
                 }
                 self.outcomes.push(outcome);
+            }
+        }
+    }
+
+    /// Names a file that nothing is known of.
+    fn pass_over(&mut self, file: &FileReport) {
+        for skill in &file.skills {
+            if let Err(problems) = &skill.result {
+                self.passed_over.extend(problems.iter().map(|problem| PassedOver {
+                    path: file.path.clone(),
+                    problem: problem.clone(),
+                    excerpts: skill.excerpts.clone(),
+                }));
             }
         }
     }
@@ -262,13 +313,13 @@ impl<'o> Planner<'o> {
 
     /// Puts a skill into the new content.
     fn publish(&mut self, id: String, candidate: Candidate) {
-        let Candidate { mut entry, wanted, report, .. } = candidate;
+        let Candidate { mut entry, wanted, report, place, .. } = candidate;
         entry.skill.id.clone_from(&id);
         let outcome = &mut self.outcomes[report];
         if id != wanted.id {
             let message =
                 format!("another skill has the id {:?}; this one is published as {id:?}", wanted.id);
-            outcome.warnings.push(Problem::new("duplicate_id", wanted.id, message));
+            outcome.warnings.push(placed(Problem::new("duplicate_id", wanted.id, message), place));
         }
         if let Some(old) = self.old.get(&id)
             && let Some(origin) = &old.origin
@@ -306,13 +357,23 @@ impl<'o> Planner<'o> {
             unavailable: Vec::new(),
             warnings: Vec::new(),
             problems: Vec::new(),
+            excerpts: Vec::new(),
         }));
     }
 
-    fn finish(self) -> Plan {
-        let mut entries: Vec<Entry> = self.new.into_values().collect();
+    fn finish(mut self) -> Plan {
+        let mut entries: Vec<Entry> = std::mem::take(&mut self.new).into_values().collect();
         entries.sort_by(|a, b| a.skill.id.cmp(&b.skill.id));
-        Plan { entries, changed: self.changed, outcomes: self.outcomes }
+        let Self { changed, outcomes, passed_over, .. } = self;
+        Plan { entries, changed, outcomes, passed_over }
+    }
+}
+
+/// A problem with a place where that is known.
+fn placed(problem: Problem, place: Option<(u32, u32)>) -> Problem {
+    match place {
+        Some((line, column)) => problem.at(line, column),
+        None => problem,
     }
 }
 

@@ -4,7 +4,8 @@
 //! front matter off. `tree` reads it as YAML whose scalars stay source text, within budgets; where that fails,
 //! `repair` makes one careful attempt that never touches a safety field. `front` and `fields` hand the values out by
 //! name and type, each coercion a warning. The formats (`v2`, `agent`, `legacy`) put them into a skill, whose rules
-//! the model checks. JSON (`json`, `workflow`) is read as a stream. [`plan`] then compares what folders hold with
+//! the model checks. JSON (`json`, `workflow`) is read as a `stream` of texts, one a skill; `twice` judges keys that stand
+//! twice, `loose` files whose name says nothing, and an [`Excerpt`] shows the line of a problem. [`plan`] then compares what folders hold with
 //! what the layer holds; `published` knows who had an id before, and `qualify` settles who gets it.
 //!
 //! Every reader answers a report: a skill or every problem with its place, and everything that was accepted with a
@@ -13,6 +14,7 @@
 //! Invariant: nothing here does input or output, and no front matter that cannot be read becomes a skill.
 
 mod agent;
+mod excerpt;
 mod export;
 mod fence;
 mod fields;
@@ -20,6 +22,7 @@ mod front;
 mod identity;
 mod json;
 mod legacy;
+mod loose;
 mod media;
 mod mirror;
 mod published;
@@ -28,20 +31,19 @@ mod repair;
 mod report;
 mod shared;
 mod skill_md;
+mod stream;
 mod text;
 mod tree;
+mod twice;
 mod v2;
 mod workflow;
 
+pub use excerpt::Excerpt;
 pub use export::{Exported, agent_skill_md, json, skill_md_v2, verbatim};
 pub use json::{read_json, read_json_lines};
-pub use mirror::{MirrorOptions, Outcome, Plan, RootReading, SkillOutcome, plan};
-pub use report::{FileContext, FileReport, Format, SkillReport};
+pub use loose::{read_loose_json, refuse_loose_json};
+pub use mirror::{MirrorOptions, Outcome, PassedOver, Plan, RootReading, SkillOutcome, plan};
+pub use report::{Doubt, FileContext, FileReport, Format, SkillReport};
 pub use skill_md::read_skill_file;
 
 pub(crate) use text::check_size;
-
-/// Whether bytes could be a workflow, before they are parsed.
-pub(crate) fn is_workflow_text(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_ok_and(|text| text.contains("\"steps\"") && text.contains("\"version\""))
-}

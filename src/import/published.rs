@@ -13,23 +13,53 @@ pub(crate) struct Published {
     /// The file that published an id.
     ids: HashMap<String, usize>,
     /// Numbers of the ids `BASE-2`, `BASE-3` and so on that a file published and nobody claimed yet.
-    numbers: HashMap<(usize, String), BTreeSet<u32>>,
+    numbers: HashMap<Series, BTreeSet<u32>>,
     /// Ids that stay.
     kept: HashSet<String>,
-    /// Bases whose numbered ids stay.
-    kept_bases: HashSet<(usize, String)>,
+    /// Series whose ids stay.
+    kept_series: HashSet<Series>,
     /// Files whose every id stays.
     kept_files: HashSet<usize>,
 }
 
+/// Ids of one file that differ in their number only. Its digits count, since a longer number leaves less of a long id.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Series {
+    file: usize,
+    base: String,
+    digits: u32,
+}
+
+impl Series {
+    /// The series of a published id, with its number.
+    fn of(file: usize, id: &str) -> Option<(Self, u32)> {
+        let (base, number) = numbered(id)?;
+        Some((Self { file, base: base.to_owned(), digits: number.ilog10() + 1 }, number))
+    }
+
+    /// The series that a skill may be in, in the order in which numbers are given.
+    fn all(file: usize, wanted: &Wanted) -> impl Iterator<Item = Self> {
+        (1..=u32::MAX.ilog10() + 1).map(move |digits| Self {
+            file,
+            base: wanted.numbered_base(digits),
+            digits,
+        })
+    }
+}
+
 impl Published {
+    /// Whether the file at `location` published anything.
+    pub(crate) fn has(&self, location: &str) -> bool {
+        self.files.contains_key(location)
+    }
+
     /// Remembers that the file at `location` published an id.
     pub(crate) fn add(&mut self, location: String, id: &str) {
         let next = self.files.len();
         let file = *self.files.entry(location).or_insert(next);
         self.ids.insert(id.to_owned(), file);
-        if let Some((base, number)) = numbered(id) {
-            self.numbers.entry((file, base.to_owned())).or_default().insert(number);
+        if let Some((series, number)) = Series::of(file, id) {
+            self.numbers.entry(series).or_default().insert(number);
         }
     }
 
@@ -45,12 +75,13 @@ impl Published {
         if let Some(id) = wanted.ids().find(|id| self.ids.get(*id) == Some(&file) && !taken(id)) {
             return Some(id.to_owned());
         }
-        let key = (file, wanted.numbered_base());
-        let numbers = self.numbers.get_mut(&key)?;
-        // A number that is given or found taken is never looked at again.
-        std::iter::from_fn(|| numbers.pop_first())
-            .map(|number| format!("{}-{number}", key.1))
-            .find(|id| !taken(id))
+        Series::all(file, wanted).find_map(|series| {
+            let numbers = self.numbers.get_mut(&series)?;
+            // A number that is given or found taken is never looked at again.
+            std::iter::from_fn(|| numbers.pop_first())
+                .map(|number| format!("{}-{number}", series.base))
+                .find(|id| !taken(id))
+        })
     }
 
     /// Keeps what the file published for a skill that cannot be read now; everything, if its id is not known. Answers
@@ -66,10 +97,9 @@ impl Published {
             any = true;
             self.kept.insert(id.to_owned());
         }
-        let key = (file, wanted.numbered_base());
-        if self.numbers.contains_key(&key) {
+        for series in Series::all(file, wanted).filter(|series| self.numbers.contains_key(series)) {
             any = true;
-            self.kept_bases.insert(key);
+            self.kept_series.insert(series);
         }
         any
     }
@@ -79,7 +109,7 @@ impl Published {
         let Some(&file) = self.ids.get(id) else { return false };
         self.kept_files.contains(&file)
             || self.kept.contains(id)
-            || numbered(id).is_some_and(|(base, _)| self.kept_bases.contains(&(file, base.to_owned())))
+            || Series::of(file, id).is_some_and(|(series, _)| self.kept_series.contains(&series))
     }
 }
 
@@ -88,6 +118,8 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::import::qualify::Numbers;
+    use crate::limits::ID_BYTES_MAX;
 
     fn published(ids: &[&str]) -> Published {
         let mut published = Published::default();
@@ -132,6 +164,30 @@ mod tests {
             new.push(id);
         }
         assert_eq!(new, ["x", "b/x", "b/x-2", "b/x-10"]);
+    }
+
+    #[test]
+    fn numbered_ids_that_were_cut_to_fit_are_claimed_and_kept_again() {
+        let long = "a".repeat(ID_BYTES_MAX);
+        let mut numbers = Numbers::default();
+        let mut given: Vec<String> = vec![long.clone()];
+        let wanted = Wanted::new(&long, "b/SKILL.md", "r", None);
+        while given.len() < 120 {
+            given.push(wanted.free(&mut numbers, |id| given.iter().any(|known| known == id)));
+        }
+        assert!(given[1].ends_with("a-2") && given[119].ends_with("a-120"));
+        let ids: Vec<&str> = given.iter().map(String::as_str).collect();
+        let mut before = published(&ids);
+        let mut again: Vec<String> = Vec::new();
+        while let Some(id) =
+            before.claim("/r/b/SKILL.md", &wanted, |id| again.iter().any(|known| known == id))
+        {
+            again.push(id);
+        }
+        assert_eq!(again, given);
+        let mut before = published(&ids);
+        assert!(before.keep("/r/b/SKILL.md", Some(&wanted)));
+        assert!(ids.iter().all(|id| before.is_kept(id)));
     }
 
     #[test]

@@ -44,9 +44,9 @@ impl Wanted {
         std::iter::once(&self.id).chain(&self.qualified).map(String::as_str)
     }
 
-    /// What stands before the number of the ids that come last.
-    pub(crate) fn numbered_base(&self) -> String {
-        self.base(0)
+    /// What stands before a number of so many digits in the ids that come last.
+    pub(crate) fn numbered_base(&self, digits: u32) -> String {
+        self.base(1 + digits as usize)
     }
 
     /// The first qualified id that is free. What is `taken` once must stay so while `numbers` lives.
@@ -56,7 +56,7 @@ impl Wanted {
         }
         let mut digits = 1;
         loop {
-            let base = self.base(1 + digits as usize);
+            let base = self.numbered_base(digits);
             let first = 10_u64.saturating_pow(digits - 1).max(2);
             let end = 10_u64.saturating_pow(digits);
             let next = numbers.0.entry((digits, base.clone())).or_insert(first);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Problem;
 use crate::flow::compile;
+use crate::import::excerpt::Excerpt;
 use crate::model::{Entry, Kind};
 use crate::tools::ToolRegistry;
 
@@ -57,6 +58,10 @@ pub struct SkillReport {
     pub warnings: Vec<Problem>,
     /// Why the skill cannot be used with the tools that there are; it is kept all the same.
     pub unavailable: Vec<Problem>,
+    /// Line and column where the skill begins in its file, both from 1; `None` where a file holds nothing else.
+    pub place: Option<(u32, u32)>,
+    /// The lines that the places of problems and warnings are in; of some places only, where there are many.
+    pub excerpts: Vec<Excerpt>,
 }
 
 impl SkillReport {
@@ -73,7 +78,17 @@ impl SkillReport {
     /// A refusal.
     #[must_use]
     pub fn refused(id: Option<String>, problems: Vec<Problem>) -> Self {
-        Self { id, result: Err(problems), warnings: Vec::new(), unavailable: Vec::new() }
+        Self::new(id, Err(problems))
+    }
+
+    /// A skill that is taken.
+    #[must_use]
+    pub fn accepted(id: Option<String>, entry: Entry) -> Self {
+        Self::new(id, Ok(entry))
+    }
+
+    fn new(id: Option<String>, result: Result<Entry, Vec<Problem>>) -> Self {
+        Self { id, result, warnings: Vec::new(), unavailable: Vec::new(), place: None, excerpts: Vec::new() }
     }
 }
 
@@ -87,12 +102,37 @@ pub struct FileReport {
     pub format: Option<Format>,
     /// Its skills in order; exactly one for a SKILL.md.
     pub skills: Vec<SkillReport>,
+    /// Why it is not sure that the file was meant to hold skills; they are then all refused.
+    pub doubt: Option<Doubt>,
+}
+
+/// What is known of a file that nothing says is meant to hold skills. Where it published a skill before, it is refused
+/// all the same, so that the skill stays until somebody says what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// It can be read and holds none; nothing needs to be said about it.
+    NoSkill,
+    /// It cannot be told: the file is passed over, and that is said.
+    Unclear,
 }
 
 impl FileReport {
     /// A file that could not be read at all.
     #[must_use]
     pub fn refused(path: impl Into<String>, format: Option<Format>, problem: Problem) -> Self {
-        Self { path: path.into(), format, skills: vec![SkillReport::refused(None, vec![problem])] }
+        Self::new(path, format, vec![SkillReport::refused(None, vec![problem])])
+    }
+
+    /// A file that may not have been meant to hold skills.
+    #[must_use]
+    pub fn doubtful(path: impl Into<String>, doubt: Doubt, problem: Problem) -> Self {
+        Self { doubt: Some(doubt), ..Self::refused(path, None, problem) }
+    }
+
+    /// A file that was read.
+    #[must_use]
+    pub fn new(path: impl Into<String>, format: Option<Format>, skills: Vec<SkillReport>) -> Self {
+        Self { path: path.into(), format, skills, doubt: None }
     }
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::Problem;
+use crate::import::excerpt::Excerpt;
 use crate::import::fence::{self, Cut, Split};
 use crate::import::fields::Written;
 use crate::import::front::Front;
 use crate::import::identity::has_markup;
 use crate::import::report::{FileContext, FileReport, Format, SkillReport};
-use crate::import::text::{Position, prepare};
+use crate::import::text::{Position, Prepared, prepare};
 use crate::import::{agent, legacy, media, v2};
 use crate::model::{Entry, Resource, Skill};
 use crate::tools::{Permission, ToolRegistry, exact_command};
@@ -24,20 +25,29 @@ pub(crate) struct Draft {
     pub(crate) warnings: Vec<Problem>,
     /// Where fields stand, for problems found later.
     pub(crate) places: Vec<(&'static str, Position)>,
+    /// Whether its id cannot be told, although there is one.
+    pub(crate) nameless: bool,
 }
 
 /// Reads a SKILL.md of any format. Cost: linear in the file; nothing is kept but the skill and the bytes.
 #[must_use]
 pub fn read_skill_file(file: &FileContext<'_>, registry: &ToolRegistry) -> FileReport {
-    let (format, skill) = read(file, registry);
-    FileReport { path: file.path.to_owned(), format, skills: vec![skill] }
-}
-
-fn read(file: &FileContext<'_>, registry: &ToolRegistry) -> (Option<Format>, SkillReport) {
     let prepared = match prepare(file.bytes) {
         Ok(prepared) => prepared,
-        Err(problem) => return (None, SkillReport::refused(None, vec![problem])),
+        Err(problem) => return FileReport::refused(file.path, None, problem),
     };
+    let (format, mut skill) = read(&prepared, file, registry);
+    let problems = skill.result.as_ref().err().into_iter().flatten();
+    let places = problems.chain(&skill.warnings).filter_map(Position::marked);
+    skill.excerpts = Excerpt::of(&prepared.text, places);
+    FileReport::new(file.path, format, vec![skill])
+}
+
+fn read(
+    prepared: &Prepared<'_>,
+    file: &FileContext<'_>,
+    registry: &ToolRegistry,
+) -> (Option<Format>, SkillReport) {
     let mut early = Vec::new();
     if prepared.bom {
         let message = "the file begins with a byte order mark; it was dropped: save the file as plain UTF-8";
@@ -67,10 +77,14 @@ fn read_front(split: &Split<'_>, file: &FileContext<'_>, registry: &ToolRegistry
         front.warnings.push(Problem::new("content_before_front_matter", "", message).at(1, 1));
     }
     let format = if v2::is_v2(&front) { Format::SkillsV2 } else { Format::AgentSkills };
-    let draft = match format {
+    // Kept apart, since a format's reader takes the fields that are left and has no use for these.
+    let twice = std::mem::take(&mut front.problems);
+    let mut draft = match format {
         Format::SkillsV2 => v2::read(front, split.body, file.directory, registry),
         _ => agent::read(front, split.body, file.directory, registry),
     };
+    draft.nameless = twice.iter().any(|problem| matches!(problem.field.as_str(), "id" | "name"));
+    draft.problems.splice(0..0, twice);
     Ok((format, draft))
 }
 
@@ -87,7 +101,7 @@ fn finish(mut draft: Draft, file: &FileContext<'_>) -> SkillReport {
             draft.problems.push(placed(problem, &draft.places));
         }
     }
-    let id = (!entry.skill.id.is_empty()).then(|| entry.skill.id.clone());
+    let id = (!entry.skill.id.is_empty() && !draft.nameless).then(|| entry.skill.id.clone());
     if !draft.problems.is_empty() {
         return SkillReport { warnings: draft.warnings, ..SkillReport::refused(id, draft.problems) };
     }
@@ -101,7 +115,7 @@ fn finish(mut draft: Draft, file: &FileContext<'_>) -> SkillReport {
         draft.places.iter().find(|(field, _)| *field == "aliases").map_or(Position::START, |place| place.1);
     draft.warnings.extend(shadowing_aliases(&entry.skill).map(|problem| aliases_at.mark(problem)));
     entry.source_text = Some(Arc::from(file.bytes));
-    SkillReport { id, result: Ok(entry), warnings: draft.warnings, unavailable: Vec::new() }
+    SkillReport { warnings: draft.warnings, ..SkillReport::accepted(id, entry) }
 }
 
 /// One warning for each alias that is a whole device command, and so never reaches the skill.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::Problem;
 use crate::limits::SKILL_FILE_BYTES_MAX;
+use crate::model::place;
 
 /// Text of a file with one kind of line end and no byte order mark.
 #[derive(Clone, Debug)]
@@ -29,10 +30,20 @@ impl Position {
 
     /// The place of a byte offset in a text whose lines end with `\n`.
     pub(crate) fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
-        Self { line: saturate(line), column: saturate(before[line_start..].chars().count() + 1) }
+        let (line, column) = place(text, offset);
+        Self { line, column }
+    }
+
+    /// The place of something whose place in a part of a file is `inner`, where the part begins here.
+    pub(crate) fn and(self, inner: Self) -> Self {
+        let column =
+            if inner.line == 1 { self.column.saturating_add(inner.column) - 1 } else { inner.column };
+        Self { line: self.line.saturating_add(inner.line).saturating_sub(1), column }
+    }
+
+    /// The place of a problem that has one.
+    pub(crate) fn marked(problem: &Problem) -> Option<Self> {
+        Some(Self { line: problem.line?, column: problem.column? })
     }
 
     /// Puts the place on a problem.

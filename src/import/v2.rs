@@ -53,5 +53,5 @@ pub(crate) fn read(mut front: Front, body: &str, directory: &str, registry: &Too
     }
     fill(&mut front, &mut skill);
     body.clone_into(&mut skill.content);
-    Draft { skill, problems, places: places(&front), warnings: front.warnings }
+    Draft { skill, problems, places: places(&front), warnings: front.warnings, nameless: false }
 }

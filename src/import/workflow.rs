@@ -8,39 +8,64 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Problem;
 use crate::import::identity::one_line;
-use crate::import::report::SkillReport;
-use crate::model::{App, Entry, Kind, Parameter, ParameterType, Risk, Skill, Step};
+use crate::import::json::Draft;
+use crate::model::{App, Kind, Parameter, ParameterType, Risk, Skill, Step, is_within};
 use crate::tools::{Resolved, ToolRegistry};
 
 /// The only schema version there is.
 const VERSION: u64 = 1;
 
-/// Whether a JSON value is meant as a workflow: `version` and `steps` with `tool`, and no `kind` as ours have.
+/// Whether a JSON value is meant as a workflow: `steps` with `tool`, and no `kind` as ours have.
+///
+/// A `version` that is a number says so alone. One of another type is a mistake to be told, and nobody's but an author's
+/// of workflows, where the other members are those of a workflow.
 pub(crate) fn is_workflow(value: &Value) -> bool {
     let has_tool = |step: &Value| step.get("tool").is_some_and(Value::is_string);
-    value.get("kind").is_none()
-        && value.get("version").is_some_and(Value::is_number)
-        && value.get("steps").and_then(Value::as_array).is_some_and(|steps| steps.iter().any(has_tool))
+    let has = |name: &str| value.get(name).is_some();
+    let step_has = |name: &str| items(value, "steps").any(|step| step.get(name).is_some());
+    let ours = has("name") || step_has("args_template");
+    let theirs = has("title") || has("skill_scope") || step_has("args") || step_has("expected_state");
+    !has("kind")
+        && items(value, "steps").any(has_tool)
+        && (value.get("version").is_some_and(Value::is_number) || (theirs && !ours))
 }
 
-/// Reads a workflow. Fails into a report with every problem named by a JSON pointer.
-pub(crate) fn read(value: &Value, registry: &ToolRegistry) -> SkillReport {
+/// Where a field of the skill stands in a workflow.
+pub(crate) fn field_in_text(field: &str, skill: &Skill) -> String {
+    let mut path = field.trim_start_matches('/').split('/');
+    let rest = |from: &str| field.trim_start_matches('/').strip_prefix(from).unwrap_or_default().to_owned();
+    match (path.next().unwrap_or_default(), path.next(), path.next()) {
+        ("name", ..) => "title".to_owned(),
+        ("apps", ..) => "expected_foreground_package".to_owned(),
+        ("allowed_tools", ..) => format!("/skill_scope/allowed_tools{}", rest("allowed_tools")),
+        ("success_criteria", ..) => format!("/steps/{}/expected_state", skill.steps.len().saturating_sub(1)),
+        ("metadata", ..) => "steps".to_owned(),
+        ("steps", Some(index), Some("note")) => format!("/steps/{index}/description"),
+        ("steps", Some(index), Some("args_template")) => {
+            format!("/steps/{index}/args{}", rest(&format!("steps/{index}/args_template")))
+        }
+        _ => field.to_owned(),
+    }
+}
+
+/// Reads a workflow as far as it can be read; every problem is named by a JSON pointer.
+pub(crate) fn read(value: &Value, registry: &ToolRegistry) -> Draft {
     let mut reader = Reader { problems: Vec::new(), warnings: Vec::new(), registry };
     let mut skill = reader.skill(value);
+    let told = reader.problems.len();
     for problem in skill.problems() {
-        if !reader.problems.iter().any(|known| known.field == problem.field) {
+        if !reader.problems[..told].iter().any(|known| is_within(&problem.field, &known.field)) {
             reader.problems.push(problem);
         }
     }
     let id = (!skill.id.is_empty()).then(|| skill.id.clone());
-    if !reader.problems.is_empty() {
-        return SkillReport { warnings: reader.warnings, ..SkillReport::refused(id, reader.problems) };
+    if reader.problems.is_empty() {
+        if skill.description.is_empty() {
+            skill.description.clone_from(&skill.name);
+        }
+        reader.warnings.extend(skill.advice());
     }
-    if skill.description.is_empty() {
-        skill.description.clone_from(&skill.name);
-    }
-    reader.warnings.extend(skill.advice());
-    SkillReport { id, result: Ok(Entry::new(skill)), warnings: reader.warnings, unavailable: Vec::new() }
+    Draft { id, skill, problems: reader.problems, warnings: reader.warnings }
 }
 
 struct Reader<'r> {
@@ -56,6 +81,9 @@ impl Reader<'_> {
                 Problem::new("unsupported_version", "version", "this workflow version is not known");
             self.problems.push(problem.got(&value["version"]).allowed(VERSION.to_string()));
         }
+        for list in ["parameters", "steps"] {
+            self.expect(value.get(list), list, "a list", Value::is_array);
+        }
         let id = self.required(value, "id");
         let name = one_line(&self.required(value, "title"));
         let description = text(value, "description").unwrap_or_else(|| name.clone());
@@ -64,7 +92,7 @@ impl Reader<'_> {
         let mut states = Map::new();
         for (index, step) in items(value, "steps").enumerate() {
             let read = self.step(step, index, &mut skill.parameters, &mut states);
-            skill.steps.extend(read);
+            skill.steps.push(read);
         }
         if let Some(last) = items(value, "steps").last() {
             skill.success_criteria = criteria(&last["expected_state"]);
@@ -91,22 +119,45 @@ impl Reader<'_> {
     fn parameters(&mut self, value: &Value) -> Vec<Parameter> {
         let mut parameters = Vec::new();
         for (index, given) in items(value, "parameters").enumerate() {
-            let Some(name) = text(given, "name") else {
-                let problem = Problem::new(
-                    "missing_field",
-                    format!("/parameters/{index}/name"),
-                    "a parameter needs a name",
-                );
-                self.problems.push(problem);
-                continue;
-            };
+            let at = |key: &str| format!("/parameters/{index}/{key}");
+            // One without a name stays as a stand-in, so that those after it keep their numbers.
+            let name = text(given, "name").unwrap_or_else(|| {
+                self.problems.push(Problem::new("missing_field", at("name"), "a parameter needs a name"));
+                String::new()
+            });
             let mut parameter = Parameter::new(name, ParameterType::String);
+            self.expect(given.get("required"), &at("required"), "true or false", Value::is_boolean);
             parameter.required = given["required"] == json!(true);
             parameter.description = text(given, "description").unwrap_or_default();
-            parameter.default = text(given, "default").map(Value::String);
+            parameter.default = self.default(&given["default"], at("default"));
             parameters.push(parameter);
         }
         parameters
+    }
+
+    /// A default is a text; what stands for one becomes one.
+    fn default(&mut self, given: &Value, field: String) -> Option<Value> {
+        match given {
+            Value::Null => None,
+            Value::String(text) => Some(text.trim()).filter(|text| !text.is_empty()).map(Value::from),
+            Value::Number(_) | Value::Bool(_) => {
+                let message = "the defaults of a workflow are texts; it was read as one: put it in quotes";
+                self.warnings.push(Problem::new("type_coerced", field, message).got(given));
+                Some(Value::String(given.to_string()))
+            }
+            _ => {
+                self.expect(Some(given), &field, "a text", Value::is_string);
+                None
+            }
+        }
+    }
+
+    /// Names a member that has another type than it must have; one that is absent or `null` is none.
+    fn expect(&mut self, value: Option<&Value>, field: &str, allowed: &str, fits: fn(&Value) -> bool) {
+        if value.is_some_and(|value| !value.is_null() && !fits(value)) {
+            let problem = Problem::new("type_mismatch", field, "the value has the wrong type");
+            self.problems.push(problem.allowed(allowed));
+        }
     }
 
     fn step(
@@ -115,13 +166,19 @@ impl Reader<'_> {
         index: usize,
         parameters: &mut [Parameter],
         states: &mut Map<String, Value>,
-    ) -> Option<Step> {
-        let Some(tool) = text(step, "tool") else {
+    ) -> Step {
+        let tool = text(step, "tool").unwrap_or_else(|| {
             let problem =
                 Problem::new("missing_field", format!("/steps/{index}/tool"), "a step needs a tool");
             self.problems.push(problem);
-            return None;
-        };
+            String::new()
+        });
+        self.expect(
+            step.get("args"),
+            &format!("/steps/{index}/args_template"),
+            "an object",
+            Value::is_object,
+        );
         let resolved = self.registry.resolve(&tool);
         let mut args = Map::new();
         if let Some(given) = step["args"].as_object() {
@@ -141,7 +198,7 @@ impl Reader<'_> {
         }
         let mut read = Step::new(tool, args);
         read.note = text(step, "description");
-        Some(read)
+        read
     }
 
     /// The tools that the workflow was scoped to stay an enforced allowlist.
@@ -293,8 +350,9 @@ mod tests {
 
     #[test]
     fn a_workflow_becomes_a_flow_template() {
-        let report = read(&workflow(), &ToolRegistry::builtin());
-        let skill = report.result.expect("workflow").skill;
+        let draft = read(&workflow(), &ToolRegistry::builtin());
+        assert_eq!(draft.problems, vec![]);
+        let skill = draft.skill;
         assert_eq!(
             skill.steps[0].args_template,
             *json!({"stable_ms": 1000, "timeout_ms": "{ms}"}).as_object().expect("map")
@@ -319,7 +377,7 @@ mod tests {
     fn every_problem_of_a_workflow_is_named() {
         let value = json!({"version": 2, "steps": [{"tool": "tap"}, {"args": {}}], "parameters": [{}]});
         assert!(is_workflow(&value));
-        let problems = read(&value, &ToolRegistry::builtin()).result.expect_err("broken");
+        let problems = read(&value, &ToolRegistry::builtin()).problems;
         let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
         for field in ["version", "id", "title", "/parameters/0/name", "/steps/1/tool"] {
             assert!(fields.contains(&field), "{field}: {fields:?}");
@@ -327,9 +385,37 @@ mod tests {
     }
 
     #[test]
+    fn a_version_of_another_type_is_a_mistake_and_not_another_format() {
+        let mut value = workflow();
+        for version in [json!("1"), json!(null), json!([1]), json!(2)] {
+            value["version"] = version;
+            assert!(is_workflow(&value), "{value}");
+            let problems = read(&value, &ToolRegistry::builtin()).problems;
+            assert_eq!(problems.iter().map(|p| p.code.as_str()).collect::<Vec<_>>(), ["unsupported_version"]);
+        }
+    }
+
+    #[test]
+    fn what_has_another_type_is_told_and_never_dropped() {
+        let mut value = workflow();
+        value["parameters"][0]["default"] = json!(500);
+        let draft = read(&value, &ToolRegistry::builtin());
+        assert_eq!((draft.problems.len(), draft.warnings[0].code.as_str()), (0, "type_coerced"));
+        assert_eq!(draft.skill.parameters[0].default, Some(json!(500)));
+        value["parameters"][0]["default"] = json!([]);
+        value["parameters"][1]["required"] = json!("yes");
+        value["steps"][0]["args"] = json!(["x"]);
+        let problems = read(&value, &ToolRegistry::builtin()).problems;
+        let found: Vec<_> = problems.iter().map(|p| (p.code.as_str(), p.field.as_str())).collect();
+        let expected = ["/parameters/0/default", "/parameters/1/required", "/steps/0/args_template"];
+        assert_eq!(found, expected.map(|field| ("type_mismatch", field)));
+    }
+
+    #[test]
     fn our_own_flows_are_no_workflows() {
         assert!(!is_workflow(&json!({"kind": "flow_template", "version": 1, "steps": [{"tool": "tap"}]})));
         assert!(!is_workflow(&json!({"version": "1.0", "steps": [{"tool": "tap"}]})));
+        assert!(!is_workflow(&json!({"version": "1", "name": "N", "steps": [{"tool": "tap", "args": {}}]})));
         assert!(!is_workflow(&json!({"version": 1, "steps": []})));
     }
 }

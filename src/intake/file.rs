@@ -6,15 +6,18 @@ use std::path::Path;
 
 use crate::error::Problem;
 use crate::import::{
-    FileContext, FileReport, Format, SkillReport, check_size, is_workflow_text, read_json, read_json_lines,
-    read_skill_file,
+    Doubt, FileContext, FileReport, Format, SkillReport, check_size, read_json, read_json_lines,
+    read_loose_json, read_skill_file, refuse_loose_json,
 };
 use crate::intake::resources::{self, Budget};
 use crate::intake::walk::{Found, Shape, not_a_file, unreadable};
 use crate::limits::{JSON_SKILL_BYTES_MAX, SKILL_FILE_BYTES_MAX, SKILL_STREAM_BYTES_MAX};
 use crate::tools::ToolRegistry;
 
-/// Reads a file into its report; `None` for a JSON file that is no skill after all.
+/// Bytes that are looked at of a JSON file that is too large to be a workflow.
+const HEAD_BYTES: u64 = 64 * 1024;
+
+/// Reads a file into its report.
 ///
 /// `keep_bytes` is false where only the report counts: the texts around the skills are then dropped at once. They
 /// count against the budget all the same, so that the report is that of the import.
@@ -24,23 +27,19 @@ pub(crate) fn read(
     registry: &ToolRegistry,
     keep_bytes: bool,
     budget: &Budget,
-) -> Option<FileReport> {
+) -> FileReport {
     let mut report = match found.shape {
         Shape::Markdown => markdown(found, root, registry, budget),
         Shape::Json | Shape::JsonLines => json(found, registry),
-        Shape::MaybeWorkflow => maybe_workflow(found, registry)?,
+        Shape::MaybeWorkflow => maybe_workflow(found, registry),
     };
     for skill in &mut report.skills {
-        // A SKILL.md that names an unknown tool was refused; JSON is kept and told.
-        if found.shape != Shape::Markdown {
-            skill.judge(registry);
-        }
         if let (Ok(entry), false) = (&mut skill.result, keep_bytes) {
             entry.source_text = None;
             entry.resources = Vec::new();
         }
     }
-    Some(report)
+    report
 }
 
 fn markdown(found: &Found, root: &Path, registry: &ToolRegistry, budget: &Budget) -> FileReport {
@@ -92,30 +91,27 @@ fn json(found: &Found, registry: &ToolRegistry) -> FileReport {
         read_json(&mut input, registry, &mut sink)
     };
     match read {
-        Ok(format) => FileReport { path: found.path.clone(), format: Some(format), skills },
-        Err(problem) => FileReport::refused(&found.path, Some(Format::CanonicalJson), problem),
+        Ok(format) => FileReport::new(&found.path, Some(format), skills),
+        Err(refusal) => FileReport::new(&found.path, Some(Format::CanonicalJson), vec![*refusal]),
     }
 }
 
-/// Any other JSON file is looked into once, and forgotten unless it is a workflow.
-fn maybe_workflow(found: &Found, registry: &ToolRegistry) -> Option<FileReport> {
-    let (file, size) = open(&found.real).ok()?;
-    if size > SKILL_FILE_BYTES_MAX {
-        return None;
+/// Any other JSON file is looked into once.
+fn maybe_workflow(found: &Found, registry: &ToolRegistry) -> FileReport {
+    let unclear = |problem: Box<Problem>| FileReport::doubtful(&found.path, Doubt::Unclear, *problem);
+    let (file, size) = match open(&found.real) {
+        Ok(opened) => opened,
+        Err(problem) => return unclear(problem),
+    };
+    if let Err(problem) = check_size(size) {
+        return match read_at_most(file, HEAD_BYTES, HEAD_BYTES) {
+            Ok(head) => refuse_loose_json(&found.path, &head, problem),
+            Err(error) => unclear(Box::new(unreadable(&error))),
+        };
     }
-    let bytes = whole(file, size).ok()?;
-    if !is_workflow_text(&bytes) {
-        return None;
-    }
-    let mut skills = Vec::new();
-    match read_json(&mut bytes.as_slice(), registry, &mut |skill| skills.push(skill)) {
-        Ok(Format::WorkflowV1) => {
-            for entry in skills.iter_mut().filter_map(|skill| skill.result.as_mut().ok()) {
-                entry.source_text = Some(bytes.as_slice().into());
-            }
-            Some(FileReport { path: found.path.clone(), format: Some(Format::WorkflowV1), skills })
-        }
-        _ => None,
+    match whole(file, size) {
+        Ok(bytes) => read_loose_json(&found.path, &bytes, registry),
+        Err(problem) => unclear(problem),
     }
 }
 

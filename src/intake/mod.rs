@@ -9,6 +9,7 @@
 
 mod export;
 mod file;
+mod fingerprint;
 mod report;
 mod resources;
 mod walk;
@@ -20,14 +21,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::catalog::Catalog;
 use crate::error::{Error, Problem, Result};
-use crate::import::{FileReport, MirrorOptions, Outcome, Plan, RootReading, SkillOutcome, plan};
+use crate::import::{
+    Doubt, FileReport, MirrorOptions, Outcome, PassedOver, Plan, RootReading, SkillOutcome, plan,
+};
 use crate::intake::resources::Budget;
 use crate::intake::walk::{Found, Search, Shape};
 use crate::model::{Layer, Skill, check_id};
 use crate::tools::ToolRegistry;
 
 pub use export::{ExportFormat, ExportLine, ExportReport, export};
-pub use report::{Counts, ImportReport, Rejection, ReportLine, full_json};
+pub use fingerprint::Fingerprint;
+pub use report::{Counts, ImportReport, PassedOverLine, Rejection, ReportLine, full_json};
 
 /// Most threads that read files.
 const THREADS_MAX: usize = 16;
@@ -86,7 +90,7 @@ pub fn import_paths(
     catalog.update(Layer::Local, &mut |existing| {
         let (roots, refused) = first.take().unwrap_or_else(read);
         let plan = plan(existing, roots, &mirror_options(options));
-        answer = report(plan.outcomes, refused);
+        answer = report(plan.outcomes, plan.passed_over, refused);
         if options.full {
             let skills = plan
                 .entries
@@ -122,7 +126,7 @@ fn mirror_options(options: &ImportOptions) -> MirrorOptions {
 
 /// The report of a check: the skills move into it, since no layer takes them.
 fn checked(plan: Plan, refused: Vec<SkillOutcome>) -> ImportReport {
-    let mut report = report(plan.outcomes, refused);
+    let mut report = report(plan.outcomes, plan.passed_over, refused);
     let mut skills: HashMap<String, Skill> =
         plan.entries.into_iter().map(|entry| (entry.skill.id.clone(), entry.skill)).collect();
     for line in report.skills.iter_mut().filter(|line| line.folded_into.is_some()) {
@@ -135,9 +139,13 @@ fn checked(plan: Plan, refused: Vec<SkillOutcome>) -> ImportReport {
 }
 
 /// What could not be found at all comes first.
-fn report(outcomes: Vec<SkillOutcome>, mut refused: Vec<SkillOutcome>) -> ImportReport {
+fn report(
+    outcomes: Vec<SkillOutcome>,
+    passed_over: Vec<PassedOver>,
+    mut refused: Vec<SkillOutcome>,
+) -> ImportReport {
     refused.extend(outcomes);
-    ImportReport::new(refused)
+    ImportReport::new(refused, passed_over)
 }
 
 /// Reads every root; what cannot be found at all is answered as rejected lines.
@@ -170,6 +178,8 @@ fn read_roots(
             let path = if path.is_empty() { ".".to_owned() } else { path };
             FileReport::refused(path, None, problem)
         }));
+        let unclear = |(path, problem)| FileReport::doubtful(path, Doubt::Unclear, problem);
+        files.extend(search.doubtful.into_iter().map(unclear));
         let mut reading = RootReading::new(name, files);
         reading.unread = search.unread;
         reading.complete = search.complete;
@@ -227,7 +237,7 @@ fn read_all(
     let work = || {
         let mut reports = Vec::new();
         while let Some(file) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
-            reports.extend(file::read(file, root, registry, keep_bytes, budget));
+            reports.push(file::read(file, root, registry, keep_bytes, budget));
             tick();
         }
         reports
@@ -256,6 +266,7 @@ impl SkillOutcome {
             unavailable: Vec::new(),
             warnings: Vec::new(),
             problems: vec![problem],
+            excerpts: Vec::new(),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::error::{Problem, shorten};
-use crate::import::{Outcome, SkillOutcome};
+use crate::import::{Excerpt, Outcome, PassedOver, SkillOutcome};
 use crate::model::{Kind, Skill};
 
 /// What an import did, or would do.
@@ -15,8 +15,25 @@ use crate::model::{Kind, Skill};
 pub struct ImportReport {
     /// One line for each skill of each file, then the removed ones.
     pub skills: Vec<ReportLine>,
+    /// JSON files of which it cannot be told whether they were meant as skills; they published none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed_over: Vec<PassedOverLine>,
     /// How many lines have each outcome.
     pub counts: Counts,
+}
+
+/// A file that was passed over.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct PassedOverLine {
+    /// Path below its root.
+    pub path: String,
+    /// Why it cannot be told what it is.
+    #[serde(flatten)]
+    pub problem: Problem,
+    /// The lines around its place.
+    #[serde(skip)]
+    pub excerpts: Vec<Excerpt>,
 }
 
 /// One skill.
@@ -36,6 +53,9 @@ pub struct ReportLine {
     /// Why the skill cannot be used with the tools that there are.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "reasons")]
     pub unavailable: Vec<Problem>,
+    /// The same with codes and places.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unavailable_problems: Vec<Problem>,
     /// The skill, where the report was asked to be full.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "full_skill")]
     pub skill: Option<Skill>,
@@ -45,6 +65,9 @@ pub struct ReportLine {
     /// Why it was rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Rejection>,
+    /// The lines around the places of all these; of some places only, where there are many.
+    #[serde(skip)]
+    pub excerpts: Vec<Excerpt>,
 }
 
 /// Why a skill was rejected.
@@ -75,7 +98,7 @@ pub struct Counts {
 
 impl ImportReport {
     /// A report of outcomes, without skills.
-    pub(crate) fn new(outcomes: Vec<SkillOutcome>) -> Self {
+    pub(crate) fn new(outcomes: Vec<SkillOutcome>, passed_over: Vec<PassedOver>) -> Self {
         let mut counts = Counts::default();
         let skills = outcomes.into_iter().map(|outcome| {
             *match outcome.outcome {
@@ -88,7 +111,12 @@ impl ImportReport {
             ReportLine::from(outcome)
         });
         let skills = skills.collect();
-        Self { skills, counts }
+        let passed_over = passed_over.into_iter().map(|file| PassedOverLine {
+            path: file.path,
+            problem: file.problem,
+            excerpts: file.excerpts,
+        });
+        Self { skills, passed_over: passed_over.collect(), counts }
     }
 }
 
@@ -108,10 +136,12 @@ impl From<SkillOutcome> for ReportLine {
             id: outcome.id.map(|id| shorten(&id).into_owned()),
             outcome: outcome.outcome,
             folded_into: outcome.folded_into,
+            unavailable_problems: outcome.unavailable.clone(),
             unavailable: outcome.unavailable,
             skill: None,
             warnings: outcome.warnings,
             error: first.map(|code| Rejection { code, problems: outcome.problems }),
+            excerpts: outcome.excerpts,
         }
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct Search {
     pub(crate) found: Vec<Found>,
     /// Paths that are reported as rejected without being read.
     pub(crate) refused: Vec<(String, Problem)>,
+    /// The same for paths that may not have been meant to be read.
+    pub(crate) doubtful: Vec<(String, Problem)>,
     /// Paths below which nothing is known.
     pub(crate) unread: Vec<String>,
     /// False if a limit cut the search short.
@@ -212,10 +214,16 @@ impl<'r> Walker<'r> {
             if item.kind.is_file() {
                 let real = folder.real.join(&item.name);
                 self.take(real, path, folder_name(&folder.real), shape, alone);
-            } else if shape != Shape::MaybeWorkflow {
-                self.search.refused.push((path, not_a_file()));
+            } else {
+                self.refuse(shape, path, not_a_file());
             }
         }
+    }
+
+    fn refuse(&mut self, shape: Shape, path: String, problem: Problem) {
+        let list =
+            if shape == Shape::MaybeWorkflow { &mut self.search.doubtful } else { &mut self.search.refused };
+        list.push((path, problem));
     }
 
     fn take(&mut self, real: PathBuf, path: String, directory: String, shape: Shape, alone: bool) {
@@ -227,28 +235,31 @@ impl<'r> Walker<'r> {
     /// Follows a symbolic link, unless it leads out of the root.
     fn link(&mut self, folder: &Folder, name: &str) {
         let path = below(&folder.path, name);
-        let shape = shape_in_folder(name).filter(|shape| *shape != Shape::MaybeWorkflow);
-        let target = match fs::canonicalize(folder.real.join(name)) {
-            Ok(target) => target,
-            Err(error) if shape.is_some() => return self.unreadable(path, &error),
-            Err(_) => return,
+        let shape = shape_in_folder(name);
+        let target = match (fs::canonicalize(folder.real.join(name)), shape) {
+            (Ok(target), _) => target,
+            (Err(error), Some(Shape::MaybeWorkflow)) => {
+                return self.search.doubtful.push((path, unreadable(&error)));
+            }
+            (Err(error), Some(_)) => return self.unreadable(path, &error),
+            (Err(_), None) => return,
         };
         let is_dir = target.is_dir();
         if !target.starts_with(self.root) {
             if shape.is_some() || (is_dir && target.join("SKILL.md").is_file()) {
                 let message = "the symbolic link leads out of the imported folder and is not followed; import its target";
                 let problem = Problem::new("symlink_outside_root", "", message).got(target.display());
-                self.search.refused.push((path, problem));
+                self.refuse(shape.unwrap_or(Shape::Markdown), path, problem);
             }
             return;
         }
         if is_dir && !is_skipped(name) {
             self.stack.push(Folder { real: target, path, depth: folder.depth + 1 });
-        } else if let Some(shape) = shape_in_folder(name) {
+        } else if let Some(shape) = shape {
             if target.is_file() {
                 self.take(target, path, folder_name(&folder.real), shape, false);
-            } else if !is_dir && shape != Shape::MaybeWorkflow {
-                self.search.refused.push((path, not_a_file()));
+            } else if !is_dir {
+                self.refuse(shape, path, not_a_file());
             }
         }
     }

@@ -24,6 +24,7 @@ mod strategy;
 mod syntax;
 mod text;
 mod version;
+mod written;
 
 pub use id::{check_id, slug};
 pub use layer::{Entry, Layer, Origin};
@@ -32,3 +33,7 @@ pub use read::Reading;
 pub use skill::{App, Kind, Resource, Risk, Skill, Status, Step};
 pub use text::{is_invisible, normalise};
 pub use version::compare_versions;
+pub use written::parse_json;
+
+pub(crate) use read::is_within;
+pub(crate) use written::{Broken, Duplicate, duplicates, offsets, place, read as read_written};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::error::Problem;
+use crate::limits::PROBLEMS_MAX;
 use crate::model::number;
 use crate::model::rules::fault_problem;
 use crate::model::skill::VERSION_DEFAULT;
@@ -33,24 +34,77 @@ impl Skill {
     /// # Errors
     /// Every problem at once: `missing_field`, `type_mismatch`, and the codes of the rules.
     pub fn from_json(value: &Value) -> Result<Reading, Vec<Problem>> {
-        let Value::Object(members) = value else {
-            return Err(vec![mismatch(String::new(), value, "an object with the members of a skill")]);
-        };
-        let mut reader = Reader::default();
-        let skill = reader.skill(&Members { members, at: "" });
-        let Reader { mut problems, mut warnings } = reader;
-        for problem in skill.problems() {
-            // A member that could not be read has a stand-in value; its rules have nothing to add.
-            if !problems.iter().any(|known| known.field == problem.field) {
-                problems.push(problem);
-            }
-        }
+        let Draft { skill, problems, mut warnings } = Self::draft_from_json(value);
         if problems.is_empty() {
             warnings.extend(skill.advice());
             Ok(Reading { skill, warnings })
         } else {
             Err(problems)
         }
+    }
+
+    /// Reads as much as can be read, for those who have more to say about it. What could not be read has a stand-in.
+    pub(crate) fn draft_from_json(value: &Value) -> Draft {
+        let Value::Object(members) = value else {
+            let problem = mismatch(String::new(), value, "an object with the members of a skill");
+            let skill = Self::new("", Kind::Knowledge, "", "");
+            return Draft { skill, problems: vec![problem], warnings: Vec::new() };
+        };
+        let mut reader = Reader::default();
+        let skill = reader.skill(&Members { members, at: "" });
+        let mut problems = reader.problems.into_list();
+        let told = problems.len();
+        for problem in skill.problems() {
+            // A member that could not be read has a stand-in value; its rules have nothing to add.
+            if !problems[..told].iter().any(|known| is_within(&problem.field, &known.field)) {
+                problems.push(problem);
+            }
+        }
+        Draft { skill, problems, warnings: reader.warnings.into_list() }
+    }
+}
+
+/// A skill that may be broken.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    /// What could be read.
+    pub(crate) skill: Skill,
+    /// What is wrong: first what could not be read, then the rules that the rest breaks.
+    pub(crate) problems: Vec<Problem>,
+    /// What was accepted with a warning.
+    pub(crate) warnings: Vec<Problem>,
+}
+
+/// Whether a field is another one or a part of it; each a pointer, or the name of a member of the skill.
+pub(crate) fn is_within(field: &str, around: &str) -> bool {
+    let (field, around) = (field.trim_start_matches('/'), around.trim_start_matches('/'));
+    let rest = field.strip_prefix(around);
+    around.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Problems up to a limit, so that a hostile input does not grow a thousandfold; how many were left out is told.
+#[derive(Debug, Default)]
+struct Capped {
+    list: Vec<Problem>,
+    left_out: usize,
+}
+
+impl Capped {
+    fn push(&mut self, problem: Problem) {
+        if self.list.len() < PROBLEMS_MAX {
+            self.list.push(problem);
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    fn into_list(mut self) -> Vec<Problem> {
+        if self.left_out > 0 {
+            let message = format!("{} more of these are left out; correct the others first", self.left_out);
+            let problem = Problem::new("too_many_problems", "", message);
+            self.list.push(problem.allowed(format!("{PROBLEMS_MAX} are told")));
+        }
+        self.list
     }
 }
 
@@ -74,8 +128,8 @@ impl<'v> Members<'v> {
 /// Collects problems while it reads; every method answers a stand-in where the input is wrong.
 #[derive(Default)]
 struct Reader {
-    problems: Vec<Problem>,
-    warnings: Vec<Problem>,
+    problems: Capped,
+    warnings: Capped,
 }
 
 impl Reader {
@@ -404,7 +458,11 @@ impl Reader {
             let at = format!("{}/{key}/{index}", from.at);
             match item {
                 Value::Object(members) => out.push(read(self, &Members { members, at: &at })),
-                other => self.problems.push(mismatch(at, other, "an object")),
+                other => {
+                    // The items after it keep their numbers.
+                    out.push(read(&mut Self::default(), &Members { members: &Map::new(), at: &at }));
+                    self.problems.push(mismatch(at, other, "an object"));
+                }
             }
         }
         out

@@ -6,6 +6,7 @@
 mod config;
 mod damage;
 mod demo;
+mod diagnostics;
 mod docs;
 mod eval;
 mod exits;
@@ -15,3 +16,4 @@ mod hostile;
 mod program;
 mod serve;
 mod shapes;
+mod watch;

@@ -102,6 +102,28 @@ fn an_empty_text_is_no_reason_to_lose_a_skill_but_no_text_is() {
 }
 
 #[test]
+fn a_safety_field_that_stands_twice_does_not_hide_what_else_is_wrong() {
+    let folder = tempfile::tempdir().expect("folder");
+    let text = "---\nid: a\ntitle: A\nrisk: low\nrisk: extreme\nallowed_tools: [no_such_tool]\nid: a\n---\n";
+    write(folder.path(), &[("a/SKILL.md", text)]);
+    let report = check(&[folder.path()]);
+    assert_eq!(lines(&report), ["a/SKILL.md - rejected"]);
+    let problems = &report.skills[0].error.as_ref().expect("error").problems;
+    let found: Vec<_> =
+        problems.iter().map(|p| (p.line.unwrap_or(0), p.code.as_str(), p.field.as_str())).collect();
+    assert_eq!(
+        found,
+        [
+            (5, "duplicate_key", "risk"),
+            (7, "duplicate_key", "id"),
+            (2, "missing_description", "description"),
+            (5, "invalid_risk", "risk"),
+            (6, "unknown_tool", "allowed_tools"),
+        ]
+    );
+}
+
+#[test]
 fn folders_beyond_the_depth_are_told() {
     let folder = tempfile::tempdir().expect("folder");
     let deep = |levels: usize| format!("{}SKILL.md", "d/".repeat(levels));

@@ -2,6 +2,7 @@
 
 mod cases;
 mod folders;
+mod json;
 mod mirror;
 
 use std::fs;

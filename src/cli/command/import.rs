@@ -3,18 +3,22 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use repertoire::Problem;
+use repertoire::catalog::Catalog;
 use repertoire::error::counted;
 use repertoire::import::Outcome;
 use repertoire::intake::{self, Counts, ImportOptions, ImportReport, ReportLine};
+use repertoire::limits::PROGRESS_FILES_MIN;
 
 use crate::cli::context::Context;
+use crate::cli::diagnostic::Severity;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page::{Page, Tone};
 use crate::cli::progress;
+use crate::cli::watch::Watch;
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "independent choices, each of them an option")]
 pub(crate) struct Import {
     /// Files and folders; a folder is mirrored
     #[arg(required = true, value_name = "PATH")]
@@ -28,24 +32,64 @@ pub(crate) struct Import {
     /// Keep skills whose files vanished from their folder
     #[arg(long)]
     keep: bool,
+    /// Import again whenever files change, until ^C
+    #[arg(long)]
+    watch: bool,
     /// Put this before every id
     #[arg(long, value_name = "NS")]
     namespace: Option<String>,
 }
 
 impl Import {
-    /// Imports. Negative if anything was rejected; the rest is imported all the same.
+    /// Imports, once or until the process is asked to end. Negative if anything was rejected (at last); the rest is
+    /// imported all the same.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
         let catalog = context.catalog()?;
+        if !self.watch {
+            return self.import(context, &catalog);
+        }
+        let mut watch = Watch::start(&self.paths).map_err(|cause| {
+            let message = format!("cannot listen for the end of the watch: {cause}");
+            Failure::new(Exit::Negative, "watch_failed", message, "import without --watch")
+        })?;
+        watch.look();
+        let mut exit = self.import(context, &catalog)?;
+        context.output.note("watching for changes; ^C ends");
+        let mut told = String::new();
+        while watch.wait() {
+            watch.look();
+            match self.import(context, &catalog) {
+                Ok(done) => {
+                    exit = done;
+                    told.clear();
+                }
+                // Another process may hold the catalog for a while: it is tried again, and told once.
+                Err(failure) => {
+                    watch.again();
+                    if failure.message != told {
+                        context.output.failure(&failure);
+                        told = failure.message;
+                    }
+                    exit = failure.exit;
+                }
+            }
+        }
+        Ok(exit)
+    }
+
+    /// One import, with its report.
+    fn import(&self, context: &Context, catalog: &Catalog) -> Result<Exit, Failure> {
         let mut options = ImportOptions::default();
         options.check = self.check;
         options.full = self.full;
         options.keep = self.keep;
         options.namespace.clone_from(&self.namespace);
         let bar = progress::files(&context.output, "reading");
-        let report = intake::import_paths(&catalog, &self.paths, &options, &|progress| {
-            bar.set_length(progress.total as u64);
-            bar.set_position(progress.done as u64);
+        let report = intake::import_paths(catalog, &self.paths, &options, &|progress| {
+            if progress.total > PROGRESS_FILES_MIN {
+                bar.set_length(progress.total as u64);
+                bar.set_position(progress.done as u64);
+            }
         });
         bar.finish_and_clear();
         let report = report?;
@@ -61,6 +105,10 @@ impl Import {
 fn write(out: &mut Page, report: &ImportReport) {
     for line in &report.skills {
         write_line(out, line);
+    }
+    for file in &report.passed_over {
+        out.put(Tone::Careful, "passed over").put(Tone::Plain, "  ").line(Tone::Faint, &file.path);
+        out.diagnostic(Severity::Warning, &file.path, &file.problem, &file.excerpts);
     }
     out.line(Tone::Strong, &sums(report.counts));
 }
@@ -100,26 +148,14 @@ fn write_line(out: &mut Page, line: &ReportLine) {
     }
     let folded = line.folded_into.as_ref().map(|path| format!(" (the same as {path})")).unwrap_or_default();
     out.line(Tone::Faint, &format!("{}{folded}", line.path));
-    for problem in &line.unavailable {
-        diagnostic(out, &line.path, (Tone::Careful, "unavailable"), problem);
+    let excerpts = &line.excerpts;
+    for problem in &line.unavailable_problems {
+        out.diagnostic(Severity::Unavailable, &line.path, problem, excerpts);
     }
     for problem in &line.warnings {
-        diagnostic(out, &line.path, (Tone::Careful, "warning"), problem);
+        out.diagnostic(Severity::Warning, &line.path, problem, excerpts);
     }
     for problem in line.error.iter().flat_map(|error| &error.problems) {
-        diagnostic(out, &line.path, (Tone::Bad, "error"), problem);
+        out.diagnostic(Severity::Error, &line.path, problem, excerpts);
     }
-}
-
-/// `path:line:column: warning: message [code]`.
-fn diagnostic(out: &mut Page, path: &str, (tone, word): (Tone, &str), problem: &Problem) {
-    let mut place = path.to_owned();
-    for number in [problem.line, problem.column].into_iter().flatten() {
-        place.push(':');
-        place.push_str(&number.to_string());
-    }
-    out.put(Tone::Plain, &format!("  {place}: "))
-        .put(tone, word)
-        .put(Tone::Plain, &format!(": {problem} "))
-        .line(Tone::Faint, &format!("[{}]", problem.code));
 }

@@ -4,9 +4,11 @@ use std::io;
 use std::path::Path;
 
 use clap::Args;
+use repertoire::Problem;
 use repertoire::error::shorten;
 use repertoire::flow::ResolvedStep;
 use repertoire::limits::PARAMS_BYTES_MAX;
+use repertoire::model::parse_json;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -80,12 +82,23 @@ fn object(text: &str) -> Result<Map<String, Value>, Failure> {
         Some(path) => purpose.read_text(Path::new(path), PARAMS_BYTES_MAX)?,
         None => text.to_owned(),
     };
-    serde_json::from_str(&read).map_err(|cause| {
-        Failure::usage(
-            format!("--params is not a JSON object: {cause}"),
-            "write it as --params '{\"name\": \"value\"}'",
-        )
-    })
+    let hint = "write it as --params '{\"name\": \"value\"}'";
+    let value = parse_json(&read).map_err(|problems| {
+        let told: Vec<String> = problems.iter().map(placed).collect();
+        Failure::usage(format!("--params cannot be taken: {}", told.join("; ")), hint)
+    })?;
+    match value {
+        Value::Object(values) => Ok(values),
+        _ => Err(Failure::usage("--params is not a JSON object".to_owned(), hint)),
+    }
+}
+
+/// A problem with its place in the text.
+fn placed(problem: &Problem) -> String {
+    match (problem.line, problem.column) {
+        (Some(line), Some(column)) => format!("{problem} (line {line}, column {column})"),
+        _ => problem.to_string(),
+    }
 }
 
 /// Writes resolved steps, numbered.
@@ -138,7 +151,9 @@ mod tests {
 
     #[test]
     fn wrong_pairs_and_objects_are_usage_errors() {
-        let rows: [&[&str]; 5] = [
+        let rows: [&[&str]; 7] = [
+            &["--params", r#"{"a": 1, "b": 2, "a": 1}"#],
+            &["--params", r#"{"a": {"b": 1, "b": 2}}"#],
             &["-p", "a"],
             &["-p", "a=1", "-p", "a=2"],
             &["--params", "[1]"],
