@@ -1,6 +1,5 @@
 //! What one caller sees at one moment: point queries and lists.
 
-use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
@@ -20,8 +19,7 @@ use crate::flow::{self, ResolvedStep};
 use crate::index::bits::Bits;
 use crate::index::facets::Column;
 use crate::index::hash::hash128;
-use crate::index::names::KeyKind;
-use crate::limits::{CURSOR_BYTES_MAX, ID_BYTES_MAX, LIST_LIMIT_MAX, NAMED_MAX, QUERY_BYTES_MAX};
+use crate::limits::{CURSOR_BYTES_MAX, ID_BYTES_MAX, LIST_LIMIT_MAX, QUERY_BYTES_MAX};
 use crate::model::{Kind, Risk, normalise};
 use crate::tools::ToolRegistry;
 
@@ -84,7 +82,7 @@ impl Look {
             if let Some((slot, row)) = row {
                 let record = self.noting(open.record_of_slot(slot))?;
                 if record.id.as_str() == id {
-                    return Ok(Some(SkillRef { look: self, open, index, ordinal: row.ordinal, record }));
+                    return Ok(Some(SkillRef { look: self, open, ordinal: row.ordinal, record }));
                 }
             }
         }
@@ -119,141 +117,6 @@ impl Look {
     /// [`Error::SkillNotFound`] if the caller sees no such skill; damage as in `get`.
     pub fn require(&self, id: &str) -> Result<SkillRef<'_>> {
         self.get(id)?.ok_or_else(|| Error::SkillNotFound { id: id.to_owned() })
-    }
-
-    /// Skills that a text names: by exact id, then by exact name, then by alias (both normalised), each in layer
-    /// precedence. Unavailable skills are left out.
-    ///
-    /// # Errors
-    /// Damage as in [`Look::get`].
-    pub fn lookup(&self, text: &str) -> Result<Vec<SkillRef<'_>>> {
-        let mut found: Vec<SkillRef<'_>> =
-            self.get(text)?.into_iter().filter(SkillRef::is_available).collect();
-        let mut places = self.named(&normalise(clip(text)))?;
-        places.retain(|named| matches!(named.kind, KeyKind::Id | KeyKind::Name | KeyKind::Alias));
-        places.sort_by_key(|named| (named.kind, named.layer, named.ordinal));
-        places.truncate(NAMED_MAX);
-        let place = |named: &Named| (named.kind, named.layer);
-        places.sort_by(|a, b| {
-            place(a).cmp(&place(b)).then_with(|| self.by_id((a.layer, a.ordinal), (b.layer, b.ordinal)))
-        });
-        let mut seen: HashSet<(usize, u32)> =
-            found.iter().map(|skill| (skill.index, skill.ordinal)).collect();
-        for named in &places {
-            if seen.insert((named.layer, named.ordinal)) {
-                found.push(self.at(named.layer, named.ordinal)?);
-            }
-        }
-        Ok(found)
-    }
-
-    /// Every use of a normalised key that the caller sees, in layer order. Touches no record.
-    pub(crate) fn named(&self, key: &str) -> Result<Vec<Named>> {
-        let mut found = Vec::new();
-        for (layer, open) in self.state.layers.iter().enumerate() {
-            let exact = self.noting(open.exact())?;
-            let matches =
-                exact.lookup(key, &self.seen[layer].listed).map_err(|damage| damaged(open.name(), damage));
-            for entry in self.noting(matches)? {
-                let entry = self.noting(entry.map_err(|damage| damaged(open.name(), damage)))?;
-                found.push(Named { kind: entry.kind, layer, ordinal: entry.number });
-            }
-        }
-        Ok(found)
-    }
-
-    /// Skills with a name, alias or id that begins with a text (normalised), in the order of these, each skill once.
-    ///
-    /// # Errors
-    /// Damage as in [`Look::get`].
-    pub fn prefix(&self, text: &str, limit: usize) -> Result<Vec<SkillRef<'_>>> {
-        if limit == 0 || limit > LIST_LIMIT_MAX {
-            return Err(out_of_range("limit", limit, LIST_LIMIT_MAX));
-        }
-        let key = normalise(clip(text));
-        let mut found: Vec<(&str, usize, u32)> = Vec::new();
-        for (index, open) in self.state.layers.iter().enumerate() {
-            for (segment, span) in open.segments() {
-                let wrap = |damage| damaged(segment.name(), damage);
-                let names = self.noting(segment.names())?;
-                let mut here = HashSet::new();
-                for rank in self.noting(names.prefix(&key).map_err(wrap))? {
-                    let rank = self.noting(rank.map_err(wrap))?;
-                    for entry in self.noting(names.entries(rank).map_err(wrap))? {
-                        let entry = self.noting(entry.map_err(wrap))?;
-                        let ordinal = span.base.saturating_add(entry.number);
-                        if entry.kind != KeyKind::Tag && self.seen[index].listed.test(ordinal) {
-                            found.push((self.noting(names.key(rank).map_err(wrap))?, index, ordinal));
-                            here.insert(ordinal);
-                        }
-                    }
-                    if here.len() >= limit {
-                        break;
-                    }
-                }
-            }
-        }
-        found.sort_unstable_by(|a, b| {
-            (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| self.by_id((a.1, a.2), (b.1, b.2)))
-        });
-        self.distinct(found.into_iter().map(|(_, index, ordinal)| (index, ordinal)), limit)
-    }
-
-    /// Skills with a name, alias or id within an edit distance of 1 (up to five characters) or 2, nearest first. A
-    /// fallback for typing errors, dearer than the other look-ups.
-    ///
-    /// # Errors
-    /// Damage as in [`Look::get`].
-    pub fn fuzzy(&self, text: &str, limit: usize) -> Result<Vec<SkillRef<'_>>> {
-        let key = normalise(clip(text));
-        let distance = if key.chars().count() <= 5 { 1 } else { 2 };
-        let mut found: Vec<(u8, &str, usize, u32)> = Vec::new();
-        for (index, open) in self.state.layers.iter().enumerate() {
-            for (segment, span) in open.segments() {
-                let wrap = |damage| damaged(segment.name(), damage);
-                let names = self.noting(segment.names())?;
-                for near in self.noting(names.fuzzy(&key, distance).map_err(wrap))? {
-                    for entry in self.noting(names.entries(near.rank).map_err(wrap))? {
-                        let entry = self.noting(entry.map_err(wrap))?;
-                        let ordinal = span.base.saturating_add(entry.number);
-                        if entry.kind != KeyKind::Tag && self.seen[index].listed.test(ordinal) {
-                            let key = self.noting(names.key(near.rank).map_err(wrap))?;
-                            found.push((near.distance, key, index, ordinal));
-                        }
-                    }
-                }
-            }
-        }
-        found.sort_unstable_by(|a, b| {
-            (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)).then_with(|| self.by_id((a.2, a.3), (b.2, b.3)))
-        });
-        self.distinct(found.into_iter().map(|(_, _, index, ordinal)| (index, ordinal)), limit)
-    }
-
-    /// The order of two skills by their ids; ordinals say nothing, since they depend on how a layer came to be. What is
-    /// damaged comes first and is found to be so when it is read.
-    fn by_id(&self, a: (usize, u32), b: (usize, u32)) -> std::cmp::Ordering {
-        let id = |(layer, ordinal): (usize, u32)| {
-            self.state
-                .layers
-                .get(layer)
-                .and_then(|open| open.record(ordinal).ok())
-                .map(|record| record.id.as_str())
-        };
-        id(a).cmp(&id(b))
-    }
-
-    fn distinct(
-        &self,
-        places: impl Iterator<Item = (usize, u32)>,
-        limit: usize,
-    ) -> Result<Vec<SkillRef<'_>>> {
-        let mut seen = std::collections::BTreeSet::new();
-        places
-            .filter(|place| seen.insert(*place))
-            .take(limit)
-            .map(|(index, ordinal)| self.at(index, ordinal))
-            .collect()
     }
 
     /// Visible, available skills that pass a filter, in the order of their ids. `cursor` is the `next_cursor` of an
@@ -439,19 +302,8 @@ impl Look {
     pub(crate) fn at(&self, index: usize, ordinal: u32) -> Result<SkillRef<'_>> {
         let open = &self.state.layers[index];
         let record = self.noting(open.record(ordinal))?;
-        Ok(SkillRef { look: self, open, index, ordinal, record })
+        Ok(SkillRef { look: self, open, ordinal, record })
     }
-}
-
-/// One use of a key.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Named {
-    /// As what.
-    pub(crate) kind: KeyKind,
-    /// Index of the layer in the state.
-    pub(crate) layer: usize,
-    /// Ordinal in the layer.
-    pub(crate) ordinal: u32,
 }
 
 /// The part of a text that look-ups read.

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use crate::catalog::answer::{Filter, MatchAnswer};
-use crate::catalog::look::{Named, clip};
+use crate::catalog::look::clip;
+use crate::catalog::named::Named;
 use crate::catalog::{Look, SkillRef, phrase};
 use crate::error::Result;
 use crate::index::names::KeyKind;

@@ -25,6 +25,7 @@ mod known;
 mod look;
 mod maintain;
 mod matching;
+mod named;
 mod open;
 mod options;
 mod phrase;
@@ -47,6 +48,7 @@ pub use evaluate::{Evaluation, LabelledQuery, OutOfScope, Quality, evaluate};
 pub use follow::Subscription;
 pub use handle::Catalog;
 pub use look::Look;
+pub use named::Skills;
 pub use options::{BundledMode, FollowMode, MapMode, Options};
 pub use report::{
     Change, Committed, EntitlementsReport, FileReport, LayerStatus, SectionReport, Status,

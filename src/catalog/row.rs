@@ -32,7 +32,7 @@ impl<'a> Handle<'a> {
     pub fn open(&self, id: &str) -> Result<Option<SkillRef<'a>>> {
         let open = &self.look.state.layers[self.index];
         let record = self.look.noting(open.record_of_slot(self.slot))?;
-        let skill = SkillRef { look: self.look, open, index: self.index, ordinal: self.row.ordinal, record };
+        let skill = SkillRef { look: self.look, open, ordinal: self.row.ordinal, record };
         Ok((skill.id() == id).then_some(skill))
     }
 

@@ -14,8 +14,6 @@ use crate::model::{Kind, Layer, Risk, Skill, Status};
 pub struct SkillRef<'a> {
     pub(crate) look: &'a Look,
     pub(crate) open: &'a OpenLayer,
-    /// Index of the layer in the state.
-    pub(crate) index: usize,
     pub(crate) ordinal: u32,
     pub(crate) record: &'a ArchivedRecord,
 }

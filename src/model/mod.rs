@@ -31,6 +31,7 @@ pub use layer::{Entry, Layer, Origin};
 pub use parameter::{Parameter, ParameterType};
 pub use read::Reading;
 pub use skill::{App, Kind, Resource, Risk, Skill, Status, Step};
+pub(crate) use text::Normal;
 pub use text::{is_invisible, normalise};
 pub use version::compare_versions;
 pub use written::parse_json;

@@ -39,6 +39,64 @@ pub fn normalise(text: &str) -> String {
     current
 }
 
+/// A normalised text that takes no heap where it can: borrowed if it is normal already, in place if it is short ASCII.
+#[derive(Debug)]
+pub(crate) enum Normal<'t> {
+    /// It was normal.
+    Same(&'t str),
+    /// It is ASCII and short.
+    Short([u8; Normal::SHORT_MAX], usize),
+    /// Anything else.
+    Owned(String),
+}
+
+impl<'t> Normal<'t> {
+    /// Bytes that have room in place.
+    const SHORT_MAX: usize = 62;
+
+    /// [`normalise`]s a text. Linear in it.
+    pub(crate) fn of(text: &'t str) -> Self {
+        if !text.is_ascii() || text.len() > Self::SHORT_MAX {
+            return Self::Owned(normalise(text));
+        }
+        let mut bytes = [0; Self::SHORT_MAX];
+        let (mut len, mut gap, mut same) = (0, false, true);
+        for byte in text.bytes() {
+            let lower = byte.to_ascii_lowercase();
+            if is_separator(char::from(byte)) {
+                // A single space between two words is normal.
+                same &= byte == b' ' && !gap && len > 0;
+                gap = true;
+                continue;
+            }
+            same &= lower == byte;
+            for new in gap.then_some(b' ').filter(|_| len > 0).into_iter().chain([lower]) {
+                // At most one byte is written for each that was read.
+                if let Some(place) = bytes.get_mut(len) {
+                    *place = new;
+                }
+                len += 1;
+            }
+            gap = false;
+        }
+        if same && !gap { Self::Same(text) } else { Self::Short(bytes, len) }
+    }
+}
+
+impl std::ops::Deref for Normal<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        match self {
+            Self::Same(text) => text,
+            // ASCII is UTF-8.
+            Self::Short(bytes, len) => {
+                bytes.get(..*len).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+            }
+            Self::Owned(text) => text,
+        }
+    }
+}
+
 /// Folding can denormalise and dropping a format character can bring a mark to its base, hence the rounds.
 fn one_round(text: &str) -> String {
     let visible = text.chars().filter(|&c| !is_invisible(c));
@@ -167,6 +225,18 @@ mod tests {
         fn normalising_twice_changes_nothing(text in any::<String>()) {
             let once = normalise(&text);
             prop_assert_eq!(normalise(&once), once);
+        }
+
+        #[test]
+        fn a_normal_text_without_a_heap_is_the_normalised_one(
+            any in any::<String>(), ascii in "[ -~\\t]{0,70}", plain in "[a-z0-9+]{1,5}( [a-z]{1,4}){0,3}"
+        ) {
+            for text in [&any, &ascii, &plain] {
+                let normal = Normal::of(text);
+                let expected = normalise(text);
+                prop_assert_eq!(&*normal, expected.as_str(), "{:?}", text);
+            }
+            prop_assert!(matches!(Normal::of(&plain), Normal::Same(_)));
         }
 
         #[test]
