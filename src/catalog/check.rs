@@ -31,7 +31,7 @@ impl OpenLayer {
             }
             former = Some(id);
             if let Some((slot, _)) = row {
-                self.record_of_slot(slot)?;
+                self.record_of_slot(slot).map_err(|damage| damage.in_file(self.name()))?;
             }
             // Reads body, source text and resources too.
             self.entry(ordinal)?;

@@ -14,8 +14,8 @@ use crate::catalog::segment::damaged;
 use crate::catalog::state::State;
 use crate::catalog::visibility::Seen;
 use crate::catalog::{Handle, SkillRef};
-use crate::error::{Error, Problem, Result, StorageError};
-use crate::flow::{self, ResolvedStep};
+use crate::error::{Error, ParameterProblem, Problem, Result, StorageError};
+use crate::flow::{self, ResolvedStep, ResolvedText};
 use crate::index::bits::Bits;
 use crate::index::facets::Column;
 use crate::index::hash::hash128;
@@ -77,13 +77,17 @@ impl Look {
         }
         let hash = hash128(id.as_bytes());
         for (index, open) in self.state.layers.iter().enumerate() {
-            let row = open.ids().lookup(hash, &self.seen[index].visible);
-            let row = self.noting(row.map_err(|damage| damaged(open.name(), damage)))?;
-            if let Some((slot, row)) = row {
-                let record = self.noting(open.record_of_slot(slot))?;
-                if record.id.as_str() == id {
-                    return Ok(Some(SkillRef { look: self, open, ordinal: row.ordinal, record }));
-                }
+            // Errors are large: they are made where they are answered, so that what is found moves in registers.
+            match open.ids().lookup(hash, &self.seen[index].visible) {
+                Ok(None) => {}
+                Ok(Some((slot, row))) => match open.record_of_slot(slot) {
+                    Ok(record) if record.id.as_str() == id => {
+                        return Ok(Some(SkillRef { look: self, open, ordinal: row.ordinal, record }));
+                    }
+                    Ok(_) => {}
+                    Err(damage) => return self.noting(Err(damage.in_file(open.name()).into())),
+                },
+                Err(damage) => return self.noting(Err(damaged(open.name(), damage))),
             }
         }
         Ok(None)
@@ -102,10 +106,10 @@ impl Look {
         }
         let hash = hash128(id.as_bytes());
         for (index, open) in self.state.layers.iter().enumerate() {
-            let row = open.ids().lookup(hash, &self.seen[index].visible);
-            let row = self.noting(row.map_err(|damage| damaged(open.name(), damage)))?;
-            if let Some((slot, row)) = row {
-                return Ok(Some(Handle::new(self, index, slot, row)));
+            match open.ids().lookup(hash, &self.seen[index].visible) {
+                Ok(None) => {}
+                Ok(Some((slot, row))) => return Ok(Some(Handle::new(self, index, slot, row))),
+                Err(damage) => return self.noting(Err(damaged(open.name(), damage))),
             }
         }
         Ok(None)
@@ -262,6 +266,23 @@ impl Look {
     /// [`Error::SkillNotFound`], [`Error::SkillUnavailable`] with the reasons, [`Error::InvalidParameters`] with every
     /// problem, [`Error::InvalidArguments`] if the skill is no flow template; damage as in [`Look::get`].
     pub fn resolve(&self, id: &str, values: &Map<String, Value>) -> Result<Vec<ResolvedStep>> {
+        self.with_program(id, |program| flow::resolve(program, values, &self.registry))
+    }
+
+    /// As [`Look::resolve`], as the text that a server sends: several times faster, since no tree is made of it.
+    ///
+    /// # Errors
+    /// As [`Look::resolve`].
+    pub fn resolve_text(&self, id: &str, values: &Map<String, Value>) -> Result<ResolvedText> {
+        self.with_program(id, |program| flow::resolve_text(program, values, &self.registry))
+    }
+
+    /// Runs with the program of a flow template that can be used.
+    fn with_program<T>(
+        &self,
+        id: &str,
+        run: impl FnOnce(&flow::ArchivedProgram) -> Result<T, Vec<ParameterProblem>>,
+    ) -> Result<T> {
         let skill = self.require(id)?;
         if !skill.is_available() {
             let reasons = skill.unavailable().iter().map(ToString::to_string).collect();
@@ -275,13 +296,13 @@ impl Look {
         }
         let refused = |problems| Error::InvalidParameters { skill: id.to_owned(), problems };
         let Some(now) = skill.open.compiled_now(skill.ordinal) else {
-            return flow::resolve(&skill.record.program, values, &self.registry).map_err(refused);
+            return run(&skill.record.program).map_err(refused);
         };
         // The registry is another one than at the build: the program of today is archived for this one call.
         let unusable = |error: rkyv::rancor::Error| StorageError::damaged("program", error.to_string());
         let bytes = rkyv::to_bytes(&now.program).map_err(unusable)?;
         let program = rkyv::access::<flow::ArchivedProgram, _>(&bytes).map_err(unusable)?;
-        flow::resolve(program, values, &self.registry).map_err(refused)
+        run(program).map_err(refused)
     }
 
     /// Whether there is nothing to see because nothing was ever put in: "never synced" is not "no match". Depends on

@@ -16,7 +16,7 @@ use crate::index::ids::{self, IdIndex};
 use crate::index::le::U32s;
 use crate::index::live::{Live, Span};
 use crate::model::{Entry, Layer, Origin};
-use crate::snapshot::{Bytes, Lazy, Records, SectionFile};
+use crate::snapshot::{Bytes, Damage, Lazy, Records, SectionFile};
 use crate::tools::ToolRegistry;
 
 /// One generation of a layer.
@@ -183,8 +183,8 @@ impl OpenLayer {
 
     /// The record of a slot of the id index, checked on first touch.
     #[inline]
-    pub(crate) fn record_of_slot(&self, slot: u32) -> Result<&ArchivedRecord> {
-        self.records.get(slot as usize).map_err(|damage| damage.in_file(self.name()).into())
+    pub(crate) fn record_of_slot(&self, slot: u32) -> Result<&ArchivedRecord, Damage> {
+        self.records.get(slot as usize)
     }
 
     /// The exact names.

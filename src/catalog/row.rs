@@ -31,7 +31,8 @@ impl<'a> Handle<'a> {
     /// The record on disk is damaged; the next query works with the last good state.
     pub fn open(&self, id: &str) -> Result<Option<SkillRef<'a>>> {
         let open = &self.look.state.layers[self.index];
-        let record = self.look.noting(open.record_of_slot(self.slot))?;
+        let record = open.record_of_slot(self.slot).map_err(|damage| damage.in_file(open.name()).into());
+        let record = self.look.noting(record)?;
         let skill = SkillRef { look: self.look, open, ordinal: self.row.ordinal, record };
         Ok((skill.id() == id).then_some(skill))
     }

@@ -160,5 +160,6 @@ fn shared_ids(layers: &[Arc<OpenLayer>]) -> Result<SharedIds> {
 pub(crate) fn ordinal_of(layer: &OpenLayer, id: &str) -> Result<Option<u32>> {
     let row = layer.ids().row(hash128(id.as_bytes())).map_err(|damage| damaged(layer.name(), damage))?;
     let Some((slot, row)) = row else { return Ok(None) };
-    Ok((layer.record_of_slot(slot)?.id.as_str() == id).then_some(row.ordinal))
+    let record = layer.record_of_slot(slot).map_err(|damage| damage.in_file(layer.name()))?;
+    Ok((record.id.as_str() == id).then_some(row.ordinal))
 }

@@ -85,7 +85,12 @@ fn an_unavailable_flow_is_got_with_reasons_but_not_listed() {
     assert!(!broken.is_available());
     assert!(broken.unavailable().iter().any(|problem| problem.to_string().contains("no_such_tool")));
     assert!(matches!(pin.resolve("broken", &Map::new()), Err(Error::SkillUnavailable { .. })));
-    assert_eq!(pin.resolve("fine", &Map::new()).unwrap().len(), 1);
+    let steps = pin.resolve("fine", &Map::new()).unwrap();
+    assert_eq!(steps.len(), 1);
+    let text = pin.resolve_text("fine", &Map::new()).unwrap();
+    let read: Vec<repertoire::flow::ResolvedStep> = serde_json::from_str(text.json()).unwrap();
+    assert_eq!(read, steps);
+    assert!(matches!(pin.resolve_text("broken", &Map::new()), Err(Error::SkillUnavailable { .. })));
     assert!(matches!(pin.resolve("none", &Map::new()), Err(Error::SkillNotFound { .. })));
 }
 
