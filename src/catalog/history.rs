@@ -1,6 +1,7 @@
 //! What was current at the last few epochs of this process: what `wait` compares with.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use crate::catalog::report::Change;
 use crate::catalog::state::State;
@@ -20,7 +21,7 @@ pub(crate) struct History {
 struct Noted {
     epoch: u64,
     generations: BTreeMap<Layer, u64>,
-    statements: Statements,
+    statements: Arc<Statements>,
     suspended: bool,
 }
 
@@ -36,7 +37,7 @@ impl History {
         self.states.push_back(Noted {
             epoch: state.epoch,
             generations: state.layers.iter().map(|open| (open.layer, open.generation)).collect(),
-            statements: state.statements.clone(),
+            statements: Arc::clone(&state.statements),
             suspended: state.suspended,
         });
     }

@@ -38,8 +38,10 @@ pub(crate) struct State {
     pub(crate) epoch: u64,
     /// The manifest and the ring as they were read.
     pub(crate) loaded: Loaded,
+    /// What the manifest keeps, parsed once a manifest.
+    base: Arc<Kept>,
     /// Folded statements with those of the ring.
-    pub(crate) statements: Statements,
+    pub(crate) statements: Arc<Statements>,
     /// Open layers in precedence order.
     pub(crate) layers: Vec<Arc<OpenLayer>>,
     /// Ids that stand in several layers: (index in `layers`, ordinal) in precedence order.
@@ -56,8 +58,13 @@ impl State {
     /// # Errors
     /// An id index contradicts itself.
     pub(crate) fn new(loaded: Loaded, layers: Vec<Arc<OpenLayer>>, former: Option<&Self>) -> Result<Self> {
-        let kept = kept(&loaded)?;
-        let mut statements = kept.statements;
+        let base = match former {
+            Some(former) if Arc::ptr_eq(&former.loaded.manifest, &loaded.manifest) => {
+                Arc::clone(&former.base)
+            }
+            _ => Arc::new(kept(&loaded)?),
+        };
+        let mut statements = base.statements.clone();
         let mut unknown = false;
         for found in &loaded.statements {
             match Statement::decode(found.kind, &found.payload) {
@@ -66,7 +73,7 @@ impl State {
                 None => unknown = true,
             }
         }
-        let suspended = kept.suspended || loaded.deny_all || loaded.ring_damage.is_some() || unknown;
+        let suspended = base.suspended || loaded.deny_all || loaded.ring_damage.is_some() || unknown;
         let same = former.filter(|former| {
             former.layers.len() == layers.len()
                 && former.layers.iter().zip(&layers).all(|(a, b)| Arc::ptr_eq(a, b))
@@ -78,7 +85,8 @@ impl State {
         Ok(Self {
             epoch: loaded.epoch,
             loaded,
-            statements,
+            base,
+            statements: Arc::new(statements),
             layers,
             shared_ids,
             suspended,

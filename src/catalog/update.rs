@@ -9,7 +9,7 @@ use crate::catalog::plan::{self, Delta, Plan};
 use crate::catalog::report::Committed;
 use crate::catalog::state::{Kept, State, kept, ordinal_of};
 use crate::catalog::write::keeps_source;
-use crate::entitlement::{LocalStatement, Statement};
+use crate::entitlement::{LocalStatement, Statement, Statements};
 use crate::error::{Error, Problem, Result, StorageError};
 use crate::limits::UPDATE_ATTEMPTS_MAX;
 use crate::model::{Entry, Layer};
@@ -152,7 +152,7 @@ impl Catalog {
         statement.check().map_err(|problem| Error::InvalidArguments { problems: vec![problem] })?;
         let state = self.current()?;
         let statement = Statement::Local(statement);
-        if !state.statements.clone().apply(&statement) {
+        if !Statements::clone(&state.statements).apply(&statement) {
             return Ok(self.inner.dir.announce()?);
         }
         // A slot is free when both manifests, the current one and the one before, contain its statement: the second fold
