@@ -5,7 +5,7 @@
 #   benches/callgrind.sh                    print the counts
 #   benches/callgrind.sh --check            compare with benches/callgrind.txt; exit code 1 if one grew by more than 3 %
 #   benches/callgrind.sh --update           write benches/callgrind.txt
-#   benches/callgrind.sh --profile NAME     print the dearest functions of an operation
+#   benches/callgrind.sh --profile NAME     print the dearest functions of an operation, instructions of one call
 #
 # Counts change with the compiler too: update the file with the same compiler before and after a change. Needs valgrind.
 set -eu
@@ -34,7 +34,17 @@ run() {
 
 if [ "${1:-}" = --profile ]; then
     run "${2:?name an operation: ${operations[*]}}"
-    callgrind_annotate --threshold=95 "$work/$2.out" | grep -v '^$'
+    # Lines are "COUNT (SHARE%)  FILE:FUNCTION [OBJECT]"; a function that is inlined stands in several files.
+    callgrind_annotate --threshold=100 --auto=no "$work/$2.out" | awk -v calls="$calls" '
+        /^ *[0-9,]+ \(/ && !/PROGRAM TOTALS/ {
+            count = $1
+            gsub(",", "", count)
+            sub(/^ *[0-9,]+ \([ 0-9.]+%\) +/, "")
+            sub(/ \[.*$/, "")
+            name = match($0, /:[^:]/) ? substr($0, RSTART + 1) : $0
+            sum[name] += count
+        }
+        END { for (name in sum) printf "%12.1f  %s\n", sum[name] / calls, name }' | sort -rn | head -n 30
     exit
 fi
 

@@ -125,7 +125,13 @@ impl World {
         };
         Queries {
             ids: stream,
-            prefixes: (0..TEXTS).map(|_| any(&mut random).chars().take(letters).collect()).collect(),
+            // In normal form like the keys: without a space at the end.
+            prefixes: (0..TEXTS)
+                .map(|_| {
+                    let prefix: String = any(&mut random).chars().take(letters).collect();
+                    prefix.trim_end().to_owned()
+                })
+                .collect(),
             typos: (0..TEXTS)
                 .map(|_| {
                     let word = random.one(&short).cloned().unwrap_or_default();
