@@ -177,6 +177,8 @@ pub const LIST_LIMIT_MAX: usize = 10_000;
 pub const SEARCH_LIMIT_MAX: usize = 100;
 /// Looks of different narrowing that a process shares between views.
 pub const LOOKS_CACHED_MAX: usize = 64;
+/// Most skills of a made-up catalog that `bench` measures.
+pub const BENCH_SKILLS_MAX: usize = 1_000_000;
 /// How often an update is built again when others commit meanwhile.
 pub const UPDATE_ATTEMPTS_MAX: u32 = 8;
 /// Longest reason of a deprecation.

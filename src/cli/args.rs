@@ -117,6 +117,8 @@ pub(crate) enum Command {
     Config(command::config::Config),
     /// Measure the search on a labelled set
     Eval(command::eval::Eval),
+    /// Measure how long queries take here
+    Bench(command::bench::Bench),
     /// Write a shell's completion script
     Completions(command::completions::Completions),
     /// Write the manual page
@@ -145,6 +147,7 @@ impl Command {
             Self::Tools(_) => "tools",
             Self::Config(_) => "config show",
             Self::Eval(_) => "eval",
+            Self::Bench(_) => "bench",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
         };

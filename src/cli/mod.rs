@@ -106,5 +106,6 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
         Command::Tools(command) => command.run(&context),
         Command::Config(command) => command.run(&context),
         Command::Eval(command) => command.run(&context),
+        Command::Bench(command) => command.run(&context),
     }
 }

@@ -20,7 +20,7 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 20] = [
+pub(crate) const COMMANDS: [&str; 21] = [
     "demo",
     "serve",
     "list",
@@ -39,6 +39,7 @@ pub(crate) const COMMANDS: [&str; 20] = [
     "tools",
     "config",
     "eval",
+    "bench",
     "completions",
     "man",
 ];

@@ -3,6 +3,7 @@
 //! Golden files are written anew with `UPDATE_GOLDEN=1`.
 #![cfg(feature = "cli")]
 
+mod bench;
 mod config;
 mod damage;
 mod demo;

@@ -1,5 +1,6 @@
 //! The commands, one noun a file: arguments, the question to the catalog, the answer as JSON and for people.
 
+pub(super) mod bench;
 pub(super) mod compact;
 pub(super) mod completions;
 pub(super) mod config;
