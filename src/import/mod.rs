@@ -1,10 +1,10 @@
-//! Reading what people write: skills in five formats, and what an import makes of a layer. Pure: bytes in, reports out.
+//! Reading what people write: skills in six formats, and what an import makes of a layer. Pure: bytes in, reports out.
 //!
 //! A SKILL.md goes through four stages. `text` turns bytes into text with one kind of line end. `fence` cuts the
 //! front matter off. `tree` reads it as YAML whose scalars stay source text, within budgets; where that fails,
 //! `repair` makes one careful attempt that never touches a safety field. `front` and `fields` hand the values out by
 //! name and type, each coercion a warning. The formats (`v2`, `agent`, `legacy`) put them into a skill, whose rules
-//! the model checks. JSON (`json`, `workflow`) is read as a stream. [`plan`] then compares what folders hold with
+//! the model checks. JSON (`json`, `workflow`) is read as a stream; `maestro` turns UI test flows into templates. [`plan`] then compares what folders hold with
 //! what the layer holds; `published` knows who had an id before, and `qualify` settles who gets it.
 //!
 //! Every reader answers a report: a skill or every problem with its place, and everything that was accepted with a
@@ -20,6 +20,7 @@ mod front;
 mod identity;
 mod json;
 mod legacy;
+mod maestro;
 mod media;
 mod mirror;
 mod published;
@@ -35,10 +36,12 @@ mod workflow;
 
 pub use export::{Exported, agent_skill_md, json, skill_md_v2, verbatim};
 pub use json::{read_json, read_json_lines};
+pub use maestro::{FlowFile, read_maestro};
 pub use mirror::{MirrorOptions, Outcome, Plan, RootReading, SkillOutcome, plan};
 pub use report::{FileContext, FileReport, Format, SkillReport};
 pub use skill_md::read_skill_file;
 
+pub(crate) use maestro::is_maestro_text;
 pub(crate) use text::check_size;
 
 /// Whether bytes could be a workflow, before they are parsed.

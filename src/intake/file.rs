@@ -1,20 +1,21 @@
 //! Opens and reads one found file, whatever it turns out to be.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::error::Problem;
 use crate::import::{
-    FileContext, FileReport, Format, SkillReport, check_size, is_workflow_text, read_json, read_json_lines,
-    read_skill_file,
+    FileContext, FileReport, Format, SkillReport, check_size, is_maestro_text, is_workflow_text, read_json,
+    read_json_lines, read_maestro, read_skill_file,
 };
 use crate::intake::resources::{self, Budget};
 use crate::intake::walk::{Found, Shape, not_a_file, unreadable};
 use crate::limits::{JSON_SKILL_BYTES_MAX, SKILL_FILE_BYTES_MAX, SKILL_STREAM_BYTES_MAX};
 use crate::tools::ToolRegistry;
 
-/// Reads a file into its report; `None` for a JSON file that is no skill after all.
+/// Reads a file into its report; `None` for a JSON or YAML file that is no skill after all.
 ///
 /// `keep_bytes` is false where only the report counts: the texts around the skills are then dropped at once. They
 /// count against the budget all the same, so that the report is that of the import.
@@ -29,10 +30,12 @@ pub(crate) fn read(
         Shape::Markdown => markdown(found, root, registry, budget),
         Shape::Json | Shape::JsonLines => json(found, registry),
         Shape::MaybeWorkflow => maybe_workflow(found, registry)?,
+        Shape::Flow | Shape::MaybeFlow => flow(found, root, registry)?,
     };
+    // A SKILL.md that names an unknown tool was refused, and a flow is judged where it is read; JSON is kept and told.
+    let judged = matches!(found.shape, Shape::Markdown | Shape::Flow | Shape::MaybeFlow);
     for skill in &mut report.skills {
-        // A SKILL.md that names an unknown tool was refused; JSON is kept and told.
-        if found.shape != Shape::Markdown {
+        if !judged {
             skill.judge(registry);
         }
         if let (Ok(entry), false) = (&mut skill.result, keep_bytes) {
@@ -117,6 +120,34 @@ fn maybe_workflow(found: &Found, registry: &ToolRegistry) -> Option<FileReport> 
         }
         _ => None,
     }
+}
+
+/// A Maestro flow; a YAML file that does not look like one is forgotten, unless it was named itself.
+fn flow(found: &Found, root: &Path, registry: &ToolRegistry) -> Option<FileReport> {
+    let maybe = found.shape == Shape::MaybeFlow;
+    let bytes = match open(&found.real).and_then(|(file, size)| whole(file, size)) {
+        Ok(bytes) => bytes,
+        Err(_) if maybe => return None,
+        Err(problem) => return Some(FileReport::refused(&found.path, None, *problem)),
+    };
+    if maybe && !is_maestro_text(&bytes) {
+        return None;
+    }
+    // A file that is a root of its own runs what lies in its folder and below.
+    let base = if root.is_file() { root.parent().unwrap_or(root) } else { root };
+    let load = |path: &str| beside(base, path);
+    Some(read_maestro(&FileContext::new(&found.path, &found.directory, &bytes), &load, registry))
+}
+
+/// A flow that another one runs, by its path below the root.
+fn beside(base: &Path, path: &str) -> Result<Arc<[u8]>, Box<Problem>> {
+    let real = fs::canonicalize(base.join(path)).map_err(|error| Box::new(unreadable(&error)))?;
+    if !real.starts_with(base) {
+        let message = "a symbolic link leads out of the imported folder and is not followed";
+        return Err(Box::new(Problem::new("symlink_outside_root", "", message)));
+    }
+    let (file, size) = open(&real)?;
+    Ok(whole(file, size)?.into())
 }
 
 /// Whether the first line that is not blank is a whole JSON object, so that JSON lines may follow.

@@ -196,7 +196,7 @@ fn find(path: &Path, any_name: bool) -> Result<(PathBuf, String, Search), Box<Pr
         shape => shape,
     };
     let Some(shape) = shape else {
-        let message = "it is no skill file; import a folder, a SKILL.md, a *.skill.json or a *.skill.jsonl";
+        let message = "it is no skill file; import a folder, a SKILL.md, a *.skill.json, a *.skill.jsonl or a Maestro flow";
         return Err(Box::new(Problem::new("unknown_format", "", message).got(file)));
     };
     let directory = real.parent().map(walk::folder_name).unwrap_or_default();
@@ -208,6 +208,7 @@ fn find(path: &Path, any_name: bool) -> Result<(PathBuf, String, Search), Box<Pr
 fn shape_by_name(name: &str) -> Option<Shape> {
     match walk::shape_in_folder(name) {
         Some(Shape::MaybeWorkflow) => Some(Shape::Json),
+        Some(Shape::MaybeFlow) => Some(Shape::Flow),
         None if walk::has_extension(name, "jsonl") => Some(Shape::JsonLines),
         shape => shape,
     }

@@ -21,6 +21,17 @@ pub(crate) enum Shape {
     JsonLines,
     /// A JSON file that may be a workflow; if not, nothing is said about it.
     MaybeWorkflow,
+    /// A Maestro flow.
+    Flow,
+    /// A YAML file that may be a Maestro flow; if not, nothing is said about it.
+    MaybeFlow,
+}
+
+impl Shape {
+    /// Whether the name alone does not say that a skill is meant.
+    fn is_maybe(self) -> bool {
+        matches!(self, Self::MaybeWorkflow | Self::MaybeFlow)
+    }
 }
 
 /// A file to read.
@@ -63,6 +74,7 @@ pub(crate) fn shape_in_folder(name: &str) -> Option<Shape> {
         _ if name.ends_with(".skill.json") => Some(Shape::Json),
         _ if name.ends_with(".skill.jsonl") => Some(Shape::JsonLines),
         _ if has_extension(name, "json") => Some(Shape::MaybeWorkflow),
+        _ if has_extension(name, "yaml") || has_extension(name, "yml") => Some(Shape::MaybeFlow),
         _ => None,
     }
 }
@@ -208,7 +220,7 @@ impl<'r> Walker<'r> {
             if item.kind.is_file() {
                 let real = folder.real.join(&item.name);
                 self.take(real, path, folder_name(&folder.real), shape, alone);
-            } else if shape != Shape::MaybeWorkflow {
+            } else if !shape.is_maybe() {
                 self.search.refused.push((path, not_a_file()));
             }
         }
@@ -223,7 +235,7 @@ impl<'r> Walker<'r> {
     /// Follows a symbolic link, unless it leads out of the root.
     fn link(&mut self, folder: &Folder, name: &str) {
         let path = below(&folder.path, name);
-        let shape = shape_in_folder(name).filter(|shape| *shape != Shape::MaybeWorkflow);
+        let shape = shape_in_folder(name).filter(|shape| !shape.is_maybe());
         let target = match fs::canonicalize(folder.real.join(name)) {
             Ok(target) => target,
             Err(error) if shape.is_some() => return self.unreadable(path, &error),
@@ -243,7 +255,7 @@ impl<'r> Walker<'r> {
         } else if let Some(shape) = shape_in_folder(name) {
             if target.is_file() {
                 self.take(target, path, folder_name(&folder.real), shape, false);
-            } else if !is_dir && shape != Shape::MaybeWorkflow {
+            } else if !is_dir && !shape.is_maybe() {
                 self.search.refused.push((path, not_a_file()));
             }
         }

@@ -2,6 +2,7 @@
 
 mod cases;
 mod folders;
+mod maestro;
 mod mirror;
 
 use std::fs;
