@@ -91,6 +91,8 @@ pub const YAML_ALIAS_BYTES_MAX: usize = 1024 * 1024;
 pub const FLOW_INLINE_DEPTH_MAX: usize = 8;
 /// Most flows that one Maestro flow may run, those inside of others included.
 pub const FLOW_INLINES_MAX: usize = 256;
+/// How much of a body lint compares with others; the rest is ignored.
+pub const LINT_COMPARED_BYTES_MAX: usize = 64 * 1024;
 /// Largest file that holds one skill.
 pub const SKILL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Largest `*.skill.json` array or JSON lines file.

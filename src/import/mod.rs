@@ -42,7 +42,7 @@ pub use report::{FileContext, FileReport, Format, SkillReport};
 pub use skill_md::read_skill_file;
 
 pub(crate) use maestro::is_maestro_text;
-pub(crate) use text::check_size;
+pub(crate) use text::{Position, check_size};
 
 /// Whether bytes could be a workflow, before they are parsed.
 pub(crate) fn is_workflow_text(bytes: &[u8]) -> bool {

@@ -20,7 +20,7 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 20] = [
+pub(crate) const COMMANDS: [&str; 21] = [
     "demo",
     "serve",
     "list",
@@ -30,6 +30,7 @@ pub(crate) const COMMANDS: [&str; 20] = [
     "resolve",
     "import",
     "export",
+    "lint",
     "entitlements",
     "status",
     "inspect",
