@@ -233,7 +233,7 @@ fn is_empty(skill: &Skill) -> bool {
     let known = |word: &str| {
         FILLERS.contains(&word) || name.split(' ').chain(id.split(' ')).any(|other| other == word)
     };
-    normalise(&skill.description).split(' ').all(known)
+    normalise(&skill.description).split(' ').filter(|word| !word.is_empty()).all(known)
 }
 
 /// How many sentences a text has.
@@ -247,7 +247,9 @@ fn sentences(text: &str) -> usize {
             '.' | '!' | '?' => {
                 let word = text[..at].rsplit([' ', '(']).next().unwrap_or_default();
                 // "e.g. X" and "No. 5" go on.
-                let short = word.contains('.') || word.len() <= 2 || ["etc", "vs", "incl"].contains(&word);
+                let short = word.contains('.')
+                    || word.len() <= 1
+                    || ["etc", "vs", "incl", "No", "Dr", "Mr", "Ms", "St"].contains(&word);
                 let mut after = rest.chars();
                 !short
                     && after.next() == Some(' ')
@@ -271,7 +273,7 @@ fn is_vague(criterion: &str) -> bool {
     }
     let normal = format!(" {} ", normalise(criterion));
     let holds = |word: &&str| normal.contains(&format!(" {word} "));
-    VAGUE.iter().any(|word| holds(word)) && !SEEN.iter().any(|word| holds(word))
+    VAGUE.iter().any(holds) && !SEEN.iter().any(holds)
 }
 
 /// The raw tree is long and meant for debugging; agents decide by `describe_screen`.
@@ -319,11 +321,11 @@ fn unneeded_tools(subject: &Subject<'_>, registry: &ToolRegistry, findings: &mut
         let needed = if skill.kind == Kind::FlowTemplate {
             used.contains(&resolved.ordinal)
         } else {
-            let table =
-                NEEDS.iter().find(|(name, _)| *name == spec.name).map_or(&[][..], |(_, words)| *words);
-            let own = tool.split('_').chain(spec.name.split('_'));
             let speaks = |needed: &str| words.iter().any(|word| word.starts_with(needed));
-            table.iter().copied().chain(own).any(speaks)
+            match NEEDS.iter().find(|(name, _)| *name == spec.name) {
+                Some((_, known)) => known.iter().copied().any(speaks),
+                None => tool.split('_').chain(spec.name.split('_')).filter(|word| word.len() > 3).any(speaks),
+            }
         };
         if !needed {
             let message = format!("the skill never speaks of {tool:?}; allow only what it needs");

@@ -2,11 +2,11 @@
 
 use crate::lint::Findings;
 use crate::lint::rules::{BIDI_CHARACTER, HIDDEN_CHARACTER};
-use crate::lint::subject::{Spot, Subject, Text};
+use crate::lint::subject::{Passage, Spot, Subject};
 use crate::model::is_invisible;
 
 /// Looks for them; one finding a kind and text, with the first place and the count.
-pub(crate) fn check(subject: &Subject<'_>, text: &Text<'_>, findings: &mut Findings) {
+pub(crate) fn check(subject: &Subject<'_>, text: &Passage<'_>, findings: &mut Findings) {
     if text
         .text
         .bytes()
@@ -21,13 +21,10 @@ pub(crate) fn check(subject: &Subject<'_>, text: &Text<'_>, findings: &mut Findi
     for (at, c) in text.text.char_indices() {
         flag = c == '\u{1f3f4}' || (flag && is_tag(c));
         let after = text.text[at + c.len_utf8()..].chars().next();
+        let allowed = flag || belongs(c, before, after, right_to_left) || (c == '\u{feff}' && at == 0);
         if is_override(c) {
             order.add(at, c);
-        } else if is_hidden(c)
-            && !flag
-            && !belongs(c, before, after, right_to_left)
-            && !(c == '\u{feff}' && at == 0)
-        {
+        } else if is_hidden(c) && !allowed {
             hidden.add(at, c);
         }
         before = Some(c);
@@ -74,16 +71,16 @@ fn belongs(c: char, before: Option<char>, after: Option<char>, right_to_left: bo
     let symbol = |c: char| !c.is_ascii() && !c.is_alphanumeric() && !is_hidden(c) || c == '\u{fe0f}';
     let joining = |c: char| !c.is_ascii() && (c.is_alphabetic() || is_mark(c));
     match c {
-        '\u{fe0e}' | '\u{fe0f}' => {
-            before.is_some_and(|b| symbol(b) || b.is_ascii_digit() || matches!(b, '#' | '*'))
-        }
+        // One selector chooses the form of the character before it; a row of them would be a hidden message.
+        '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => before.is_some_and(|b| {
+            if b.is_ascii() { b.is_ascii_digit() || matches!(b, '#' | '*') } else { !is_hidden(b) }
+        }),
         '\u{200d}' => {
             before.is_some_and(|b| symbol(b) || is_modifier(b) || joining(b))
                 && after.is_some_and(|a| symbol(a) || joining(a))
         }
         '\u{200c}' => before.is_some_and(joining) && after.is_some_and(joining),
-        '\u{200e}' | '\u{200f}' | '\u{61c}' => right_to_left,
-        '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' => right_to_left,
+        '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' => right_to_left,
         // A soft hyphen shows itself where a line ends in it.
         '\u{ad}' => before.is_some_and(char::is_alphabetic) && after.is_some_and(char::is_alphabetic),
         _ => false,
@@ -131,6 +128,7 @@ mod tests {
             "word\u{2060}joiner",
             "a\u{feff}b",
             "x\u{fe0f}",
+            "\u{1f600}\u{fe0f}\u{fe01}",
             "mark\u{200e}",
             "a \u{ad}b",
             "\u{3164}",
@@ -151,6 +149,7 @@ mod tests {
             "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645} \u{200f}!",
             "\u{915}\u{94d}\u{200d}\u{937}",
             "Sil\u{ad}be",
+            "\u{2139}\u{fe0f} \u{845b}\u{e0100}",
             "\u{4e2d}\u{6587}",
         ] {
             assert_eq!(codes(text), [""; 0], "{text:?}");

@@ -141,6 +141,7 @@ pub fn lint(subjects: &[Subject<'_>], look: Option<&Look>, registry: &ToolRegist
             secret::check(subject, &text, &mut findings);
             widening::check(subject, &text, &mut findings);
         }
+        secret::defaults(subject, &mut findings);
         secret::device_state(subject, &mut findings);
     }
     let order: HashMap<&str, usize> =

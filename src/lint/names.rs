@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::catalog::Look;
+use crate::catalog::{Look, SkillRef};
 use crate::error::Result;
 use crate::lint::Findings;
 use crate::lint::rules::{
@@ -90,7 +90,7 @@ pub(crate) fn reach(
                 continue;
             }
             let answer = look.match_request(text)?;
-            let found = answer.skill.as_ref().map(|found| found.id());
+            let found = answer.skill.as_ref().map(SkillRef::id);
             if found == Some(skill.id.as_str()) {
                 continue;
             }

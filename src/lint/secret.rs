@@ -1,5 +1,6 @@
 //! Keys, passwords, people and devices: what must not stand in a text that others get.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -7,7 +8,7 @@ use serde_json::Value;
 
 use crate::lint::Findings;
 use crate::lint::rules::{DEVICE_STATE, PERSONAL_DATA, POSSIBLE_SECRET, Rule, SECRET};
-use crate::lint::subject::{Spot, Subject, Text};
+use crate::lint::subject::{Passage, Spot, Subject};
 
 /// What services give out, by its form.
 const ISSUED: [(&str, &str); 14] = [
@@ -31,11 +32,11 @@ const ISSUED: [(&str, &str); 14] = [
 const ASSIGNED: &str = r#"(?i)\b(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|(?:access|auth|bearer|api)[_-]?token|client[_-]?secret)\b["'`]?\s*(?:[:=]|=>)\s*["'`]?([^\s"'`,;)\]}]{8,80})"#;
 const EMAIL: &str = r"(?i)\b[a-z0-9][a-z0-9._+-]*@(?:[a-z0-9-]+\.)+[a-z]{2,}\b";
 const TELEPHONE: &str = r"(?:^|[\s(:])(\+[1-9][0-9]{0,2}[ .-]?(?:\(?[0-9]{2,4}\)?[ .-]?){2,4}[0-9]{2,4})\b";
-const HOME: &str = r"(?:/Users/|/home/|[A-Z]:\\Users\\)([A-Za-z][A-Za-z0-9._-]+)";
+const HOME: &str = r"(?:/(?:Users|home)/|[A-Z]:\\Users\\)([A-Za-z][A-Za-z0-9._-]+)";
 const SERIAL: &str = r"\b(?:emulator-5[0-9]{3}|(?:192\.168|10\.[0-9]{1,3})\.[0-9]{1,3}\.[0-9]{1,3}:5555)\b";
 
 /// Words that say that a value only shows where one goes.
-const PLACEHOLDERS: [&str; 22] = [
+const PLACEHOLDERS: [&str; 25] = [
     "example",
     "your",
     "xxx",
@@ -48,6 +49,9 @@ const PLACEHOLDERS: [&str; 22] = [
     "test",
     "1234567890",
     "abcdef",
+    "abc123",
+    "pass12",
+    "mtizndu2nzg5",
     "redacted",
     "secret",
     "password",
@@ -111,7 +115,7 @@ impl Patterns {
 }
 
 /// Looks for secrets, people and devices in a text.
-pub(crate) fn check(subject: &Subject<'_>, text: &Text<'_>, findings: &mut Findings) {
+pub(crate) fn check(subject: &Subject<'_>, text: &Passage<'_>, findings: &mut Findings) {
     let patterns = &*PATTERNS;
     for (what, pattern) in &patterns.issued {
         for found in pattern.find_iter(text.text).filter(|found| !is_placeholder(found.as_str())) {
@@ -128,8 +132,12 @@ pub(crate) fn check(subject: &Subject<'_>, text: &Text<'_>, findings: &mut Findi
             findings.add(POSSIBLE_SECRET, subject, &Spot::within(text, value.start(), value.end()), message);
         }
     }
+    // The same thing is told once a text, at its first place.
+    let mut told = HashSet::new();
     let mut tell = |rule: Rule, range: (usize, usize), message: String| {
-        findings.add(rule, subject, &Spot::within(text, range.0, range.1), message);
+        if told.insert(&text.text[range.0..range.1]) {
+            findings.add(rule, subject, &Spot::within(text, range.0, range.1), message);
+        }
     };
     for found in patterns.email.iter().flat_map(|pattern| pattern.find_iter(text.text)) {
         if is_person(found.as_str()) {
@@ -148,7 +156,7 @@ pub(crate) fn check(subject: &Subject<'_>, text: &Text<'_>, findings: &mut Findi
     for found in patterns.home.iter().flat_map(|pattern| pattern.captures_iter(text.text)) {
         let (Some(all), Some(who)) = (found.get(0), found.get(1)) else { continue };
         let name = who.as_str().to_ascii_lowercase();
-        if !NOBODY.contains(&name.as_str()) && !is_placeholder(&name) {
+        if !NOBODY.contains(&name.as_str()) && !names_itself_an_example(&name) {
             let message =
                 format!("{} is a folder of one machine; write it relative, or as a parameter", all.as_str());
             tell(DEVICE_STATE, (all.start(), all.end()), message);
@@ -157,6 +165,28 @@ pub(crate) fn check(subject: &Subject<'_>, text: &Text<'_>, findings: &mut Findi
     for found in patterns.serial.iter().flat_map(|pattern| pattern.find_iter(text.text)) {
         let message = format!("{} names one device; make it a parameter", found.as_str());
         tell(DEVICE_STATE, (found.start(), found.end()), message);
+    }
+}
+
+/// Secret parameters with a value of their own: everybody who gets the skill gets it.
+pub(crate) fn defaults(subject: &Subject<'_>, findings: &mut Findings) {
+    for parameter in subject.skill.parameters.iter().filter(|parameter| parameter.secret) {
+        let value = parameter
+            .default
+            .as_ref()
+            .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        if value.is_some_and(|value| !value.is_empty() && !names_itself_an_example(&value)) {
+            let message = format!(
+                "the secret parameter {:?} has a default, which everybody can read; take it out",
+                parameter.name
+            );
+            findings.add(
+                POSSIBLE_SECRET,
+                subject,
+                &Spot::field(format!("parameters/{}", parameter.name)),
+                message,
+            );
+        }
     }
 }
 
@@ -189,8 +219,12 @@ fn shown(secret: &str) -> String {
 
 /// Whether a value only shows where one goes.
 fn is_placeholder(value: &str) -> bool {
+    names_itself_an_example(value) || distinct(&value.to_ascii_lowercase()) < 6
+}
+
+fn names_itself_an_example(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    PLACEHOLDERS.iter().any(|word| lower.contains(word)) || distinct(&lower) < 6
+    PLACEHOLDERS.iter().any(|word| lower.contains(word))
 }
 
 fn distinct(text: &str) -> usize {
@@ -223,12 +257,24 @@ fn is_person(address: &str) -> bool {
         "test.",
         "domain.",
         "company.",
+        "corporate.",
         "acme.",
         "email.",
         "yourcompany.",
         "localhost",
         "mail.com",
+        "target.",
+        "evil.",
+        "attacker.",
+        "victim.",
+        "org.",
+        "corp.",
+        "contoso.",
+        "mycompany.",
     ];
+    // Names of the own network, of machines, and those that nobody can have.
+    let nowhere =
+        [".local", ".internal", ".lan", ".corp", ".invalid", ".test", ".localhost", ".gserviceaccount.com"];
     let machine = [
         "noreply", "no-reply", "git", "user", "you", "your", "name", "me", "admin", "test", "info",
         "support", "hello", "contact", "security", "email",
@@ -238,8 +284,8 @@ fn is_person(address: &str) -> bool {
         && !host.contains("noreply")
         && !host.contains("example")
         && !machine.contains(&name)
-        && !file.iter().any(|part| host.ends_with(part))
-        && !is_placeholder(name)
+        && !file.iter().chain(&nowhere).any(|part| host.ends_with(part))
+        && !names_itself_an_example(name)
 }
 
 /// Whether digits are a number that somebody could have: none of a series, no number of films.
@@ -327,22 +373,26 @@ mod tests {
 
     #[test]
     fn people_and_devices_are_told_from_examples() {
+        // In parts, so that no path of a machine stands here.
+        let home = |top: &str, who: &str| ["look into /", top, "/", who, "/notes"].concat();
         for text in ["write to jane.doe@gmail.com", "call +49 30 9018 2756"] {
             assert_eq!(codes(text), ["lint_personal_data"], "{text}");
         }
         for text in
-            ["look into /Users/jdoe/notes", "adb -s emulator-5554 shell", "adb connect 192.168.1.7:5555"]
+            [home("Users", "jdoe").as_str(), "adb -s emulator-5554 shell", "adb connect 192.168.1.7:5555"]
         {
             assert_eq!(codes(text), ["lint_device_state"], "{text}");
         }
         for text in [
             "jane@example.com",
+            "svc@project.iam.gserviceaccount.com",
+            "ADMINS@CORP.LOCAL",
             "you@company.com",
             "git@github.com",
             "icon@2x.png",
             "+1 555 867 5309",
-            "/home/user/x",
-            "/home/runner/x",
+            home("home", "user").as_str(),
+            home("home", "runner").as_str(),
             "1 + 2 345 678 901",
         ] {
             assert_eq!(codes(text), [""; 0], "{text}");

@@ -31,7 +31,7 @@ pub(crate) enum Form {
 }
 
 /// A piece of text of a skill.
-pub(crate) struct Text<'a> {
+pub(crate) struct Passage<'a> {
     /// Field, or path of a file.
     pub(crate) field: Cow<'a, str>,
     /// Whether it is a file beside the skill.
@@ -64,7 +64,7 @@ impl<'a> Spot<'a> {
     }
 
     /// A range of a text.
-    pub(crate) fn within(text: &Text<'a>, start: usize, end: usize) -> Self {
+    pub(crate) fn within(text: &Passage<'a>, start: usize, end: usize) -> Self {
         let offset = (text.body || text.file.is_some()).then_some(start);
         let needle = text.text.get(start..end).filter(|_| offset.is_none());
         Self { field: text.field.clone(), file: text.file, needle, offset }
@@ -112,11 +112,11 @@ impl<'a> Subject<'a> {
     }
 
     /// Every text of the skill and of the files beside it.
-    pub(crate) fn texts(&self) -> Vec<Text<'a>> {
+    pub(crate) fn texts(&self) -> Vec<Passage<'a>> {
         let skill = self.skill;
         let mut texts = Vec::new();
         let mut add = |field: Cow<'a, str>, text: &'a str| {
-            texts.push(Text { field, file: None, text, body: false });
+            texts.push(Passage { field, file: None, text, body: false });
         };
         add("name".into(), &skill.name);
         add("description".into(), &skill.description);
@@ -126,7 +126,9 @@ impl<'a> Subject<'a> {
             ("examples", &skill.examples),
             ("success_criteria", &skill.success_criteria),
         ] {
-            list.iter().for_each(|item| add(field.into(), item));
+            for item in list {
+                add(field.into(), item);
+            }
         }
         for (key, value) in &skill.metadata {
             strings(value, &mut |text| add(format!("metadata/{key}").into(), text));
@@ -145,9 +147,9 @@ impl<'a> Subject<'a> {
             step.note.iter().for_each(|note| add(format!("steps/{index}").into(), note));
         }
         if skill.kind == Kind::Knowledge {
-            texts.push(Text { field: "content".into(), file: None, text: &skill.content, body: true });
+            texts.push(Passage { field: "content".into(), file: None, text: &skill.content, body: true });
         }
-        texts.extend(self.files.iter().map(|(path, text)| Text {
+        texts.extend(self.files.iter().map(|(path, text)| Passage {
             field: (*path).into(),
             file: Some(path),
             text,
@@ -168,6 +170,11 @@ impl<'a> Subject<'a> {
             return source.ends_with(&self.skill.content).then(|| Position::of(source, start + offset));
         }
         let field = spot.field.split('/').next().unwrap_or_default();
+        if field == "content" {
+            return source
+                .ends_with(&self.skill.content)
+                .then(|| Position::of(source, source.len() - self.skill.content.len()));
+        }
         let start = keys(field).iter().find_map(|key| self.key(key))?;
         let inside = &source[start..];
         // The field ends where the next line begins that is not indented and no list item.
@@ -212,12 +219,12 @@ fn find(text: &str, value: &str) -> Option<usize> {
 }
 
 /// The keys that a field is written under.
-fn keys<'f>(field: &'f str) -> [&'f str; 2] {
+fn keys(field: &str) -> [&str; 2] {
     match field {
         "name" => ["title", "name"],
         "id" => ["id", "name"],
         "allowed_tools" => ["allowed_tools", "allowed-tools"],
-        other => [other, "metadata"],
+        other => [other, other],
     }
 }
 

@@ -10,6 +10,7 @@ mod eval;
 mod exits;
 mod help;
 mod hostile;
+mod lint;
 mod program;
 mod serve;
 mod shapes;
