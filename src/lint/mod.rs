@@ -1,6 +1,7 @@
 //! What is wrong with skills that can be imported: lint looks at them one by one and side by side.
 //!
-//! `rules` lists every code; `subject` is a skill with the file it was written in, and finds places in it. One file a
+//! `rules` lists every code; `subject` is a skill with the file it was written in, and finds places in it (`json` in
+//! JSON). One file a
 //! theme: `names` (collisions, device commands, what `match` answers), `similar` (near duplicates), `author` (what the
 //! Skills v2 text asks of authors), `risk`, `secret`, `hidden` (characters), `widening` (texts that want more than they
 //! may). `sarif` writes findings for code review.
@@ -11,6 +12,7 @@
 
 mod author;
 mod hidden;
+mod json;
 mod names;
 mod risk;
 mod rules;

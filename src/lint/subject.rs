@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::import::Position;
+use crate::lint::json;
 use crate::model::{Kind, Skill};
 
 /// A skill to look at.
@@ -85,7 +86,7 @@ impl<'a> Subject<'a> {
         let text = bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
         self.source = text.map(|text| {
             let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-            if text.contains('\r') {
+            if text.contains('\r') && !json::is_json(text) {
                 Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
             } else {
                 Cow::Borrowed(text)
@@ -106,6 +107,10 @@ impl<'a> Subject<'a> {
     /// Which rules of authorship hold.
     pub(crate) fn form(&self) -> Form {
         let Some(source) = &self.source else { return Form::Own };
+        if json::is_json(source) {
+            // Workflows name no kind.
+            return if source.contains("\"kind\"") { Form::Own } else { Form::Foreign };
+        }
         let own =
             source.trim_start().starts_with("---") && self.key("id").is_some() && self.key("title").is_some();
         if own { Form::Own } else { Form::Foreign }
@@ -165,6 +170,13 @@ impl<'a> Subject<'a> {
             return Some(Position::of(text, spot.offset?));
         }
         let source = self.source.as_deref()?;
+        if json::is_json(source) {
+            let field = spot.field.split('/').next().unwrap_or_default();
+            // A skill whose id was taken is published under a longer one.
+            let ids = [self.skill.id.as_str(), self.skill.id.rsplit('/').next().unwrap_or_default()];
+            let at = ids.iter().find_map(|id| json::find(source, id, field, spot.needle))?;
+            return Some(Position::of(source, at));
+        }
         if let Some(offset) = spot.offset {
             let start = source.len().checked_sub(self.skill.content.len())?;
             return source.ends_with(&self.skill.content).then(|| Position::of(source, start + offset));

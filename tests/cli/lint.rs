@@ -101,3 +101,20 @@ fn without_paths_the_catalog_is_looked_at_with_the_places_of_its_files() {
     program.run(&["entitlements", "hide", "lamp"]).code(0);
     assert_eq!(found(&program.json(&["lint"], 0)), [], "what is hidden is not looked at");
 }
+
+#[test]
+fn skills_of_one_json_file_have_places_of_their_own() {
+    let program = Program::new();
+    let skill = |id: &str, alias: &str| {
+        format!(
+            "{{\"id\": \"{id}\", \"kind\": \"knowledge\", \"name\": \"Lamp {id}\", \"content\": \"x\",\n \"aliases\": [\"{alias}\"], \"description\": \"Switch it on.\"}}"
+        )
+    };
+    let array = program
+        .write("a.skill.json", &format!("[{},\n{}]", skill("red", "red lamp"), skill("blue", "go home")));
+    let answer = program.json(&["lint", &array], 0);
+    assert_eq!(found(&answer), [("lint_alias_is_command".to_owned(), 4)]);
+    assert_eq!(answer["findings"][0]["column"], 14);
+    let lines = program.write("b.skill.jsonl", &skill("green", "home").replace('\n', ""));
+    assert_eq!(found(&program.json(&["lint", &lines], 0)), [("lint_alias_is_command".to_owned(), 1)]);
+}

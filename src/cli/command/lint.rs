@@ -7,8 +7,9 @@ use clap::{Args, ValueEnum};
 use repertoire::catalog::{BundledMode, Catalog, Look, Options};
 use repertoire::flow::compile;
 use repertoire::intake::{self, ImportOptions, ImportReport};
-use repertoire::limits::LIST_LIMIT_MAX;
+use repertoire::limits::{LIST_LIMIT_MAX, SKILL_FILE_BYTES_MAX};
 use repertoire::lint::{Finding, Severity, Subject, lint, sarif};
+use repertoire::model::Origin;
 use repertoire::{Entry, Filter, Layer, Narrowing, Skill};
 use serde::Serialize;
 
@@ -110,7 +111,8 @@ impl Lint {
         }
         bar.finish_and_clear();
         let entries = catalog.entries(Layer::Local)?;
-        let subjects: Vec<Subject<'_>> = entries.iter().map(|entry| subject(entry, &roots)).collect();
+        let texts = json_texts(&entries);
+        let subjects: Vec<Subject<'_>> = entries.iter().map(|entry| subject(entry, &roots, &texts)).collect();
         let mut view = catalog.view(Narrowing::default());
         let pin = view.pin()?;
         findings.extend(lint(&subjects, Some(pin.look()), catalog.registry())?);
@@ -141,11 +143,40 @@ fn shown(root: &Path, path: &str) -> String {
     if root.is_dir() { root.join(path).display().to_string() } else { root.display().to_string() }
 }
 
-fn subject<'e>(entry: &'e Entry, roots: &HashMap<String, PathBuf>) -> Subject<'e> {
+/// The texts of the JSON files that skills were read from, by their real path; the catalog does not keep them.
+fn json_texts(entries: &[Entry]) -> HashMap<PathBuf, Vec<u8>> {
+    let mut texts = HashMap::new();
+    for entry in entries.iter().filter(|entry| entry.source_text.is_none()) {
+        let Some(path) = entry.origin.as_ref().map(real_path).filter(|path| !texts.contains_key(path)) else {
+            continue;
+        };
+        let small =
+            std::fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() <= SKILL_FILE_BYTES_MAX);
+        // What cannot be read, or is too large for that, only has no lines.
+        if let (true, Ok(bytes)) = (small, std::fs::read(&path)) {
+            texts.insert(path, bytes);
+        }
+    }
+    texts
+}
+
+/// Where the file of an origin lies; a file that is a root of its own is its root.
+fn real_path(origin: &Origin) -> PathBuf {
+    let root = Path::new(&origin.root);
+    if root.is_dir() { root.join(&origin.path) } else { root.to_owned() }
+}
+
+fn subject<'e>(
+    entry: &'e Entry,
+    roots: &HashMap<String, PathBuf>,
+    texts: &'e HashMap<PathBuf, Vec<u8>>,
+) -> Subject<'e> {
     let subject = Subject::new(&entry.skill).with_files(entry.resources.iter().map(AsRef::as_ref));
     let Some(origin) = &entry.origin else { return subject };
     let root = roots.get(&origin.root).map_or_else(|| Path::new(&origin.root), PathBuf::as_path);
-    subject.written(shown(root, &origin.path), entry.source_text.as_deref())
+    let text = entry.source_text.as_deref();
+    let text = text.or_else(|| texts.get(&real_path(origin)).map(Vec::as_slice));
+    subject.written(shown(root, &origin.path), text)
 }
 
 /// Looks at what this deployment sees.
@@ -165,11 +196,12 @@ fn of_catalog(context: &Context) -> Result<Vec<Finding>, Failure> {
         }
     }
     let seen = visible(pin.look())?;
+    let (texts, roots) = (json_texts(&local), HashMap::new());
     let entries: HashMap<&str, &Entry> = local.iter().map(|entry| (entry.skill.id.as_str(), entry)).collect();
     let subjects: Vec<Subject<'_>> = seen
         .iter()
         .map(|(layer, skill)| match entries.get(skill.id.as_str()) {
-            Some(entry) if *layer == Layer::Local => subject(entry, &HashMap::new()),
+            Some(entry) if *layer == Layer::Local => subject(entry, &roots, &texts),
             _ => Subject::new(skill),
         })
         .collect();

@@ -144,6 +144,7 @@ pub(crate) fn convert(command: &Command<'_>, place: &mut dyn Place) -> Result<Co
         "eraseText" => "charactersToErase",
         "scroll" | "swipe" => "direction",
         "scrollUntilVisible" => "element",
+        "waitForAnimationToEnd" => "timeout",
         _ => "text",
     };
     if !KNOWN.contains(&command.name) {

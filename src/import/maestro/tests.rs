@@ -88,6 +88,7 @@ fn every_command_with_a_counterpart_becomes_its_tool() {
             json!([["wait_for", {"text": "Loading...", "gone": true, "timeout_ms": 30000}]]),
         ),
         ("- waitForAnimationToEnd: {timeout: 100}", json!([["wait_for_idle", {"timeout_ms": 500}]])),
+        ("- waitForAnimationToEnd: 3000", json!([["wait_for_idle", {"timeout_ms": 3000}]])),
         ("- waitForAnimationToEnd", json!([["wait_for_idle", {}]])),
         ("- scroll", json!([["scroll", {"direction": "down"}]])),
         (
