@@ -1,6 +1,6 @@
 //! Names, aliases and examples: who else has them, and whom `match` answers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::catalog::{Look, SkillRef};
 use crate::error::Result;
@@ -22,7 +22,8 @@ struct Use<'s> {
 
 /// Names and aliases that belong to two skills. Answers the normalised texts that do.
 pub(crate) fn collisions(subjects: &[Subject<'_>], findings: &mut Findings) -> HashSet<String> {
-    let mut uses: HashMap<String, Vec<Use<'_>>> = HashMap::new();
+    // Sorted, so that the findings come in the same order each time.
+    let mut uses: BTreeMap<String, Vec<Use<'_>>> = BTreeMap::new();
     for (index, subject) in subjects.iter().enumerate() {
         let names = std::iter::once((subject.skill.name.as_str(), false));
         for (text, alias) in names.chain(subject.skill.aliases.iter().map(|alias| (alias.as_str(), true))) {
