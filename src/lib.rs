@@ -55,6 +55,7 @@
 //! | [`flow`] | templates: compiled at ingest, resolved all or nothing |
 //! | [`tools`] | the registry of the tools that exist on this deployment |
 //! | [`import`], [`intake`] | SKILL.md and other formats; folders mirrored into the local layer |
+//! | [`lint`] | what is wrong with skills that can be imported |
 //! | `mcp` | the MCP server, with the feature of that name |
 //!
 //! # Limits
@@ -80,6 +81,7 @@ pub mod import;
 pub(crate) mod index;
 pub mod intake;
 pub mod limits;
+pub mod lint;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod model;

@@ -87,6 +87,12 @@ pub const YAML_NODES_MAX: usize = 10_000;
 pub const YAML_ALIAS_EXPANSION_MAX: usize = 1_000;
 /// Most bytes of text made by YAML alias expansion.
 pub const YAML_ALIAS_BYTES_MAX: usize = 1024 * 1024;
+/// How deep `runFlow` of Maestro flows may be nested.
+pub const FLOW_INLINE_DEPTH_MAX: usize = 8;
+/// Most flows that one Maestro flow may run, those inside of others included.
+pub const FLOW_INLINES_MAX: usize = 256;
+/// How much of a body lint compares with others; the rest is ignored.
+pub const LINT_COMPARED_BYTES_MAX: usize = 64 * 1024;
 /// Largest file that holds one skill.
 pub const SKILL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Largest `*.skill.json` array or JSON lines file.
@@ -193,8 +199,7 @@ pub const PATTERNS_CACHED_MAX: usize = 256;
 pub const SCHEMA_DEPTH_MAX: usize = 32;
 /// Most problems that one check against a schema reports.
 pub const SCHEMA_PROBLEMS_MAX: usize = 256;
-/// Longest tool name in a step or a registry.
-/// Longest tool or argument name.
+/// Longest tool or argument name, in a step or a registry.
 pub const TOOL_NAME_CHARS_MAX: usize = 128;
 /// Most skills that one name, alias or example leads to; those after them are not looked at.
 pub const NAMED_MAX: usize = 1_000;

@@ -99,6 +99,8 @@ pub(crate) enum Command {
     Import(command::import::Import),
     /// Write skills out as files
     Export(command::export::Export),
+    /// Look for what is wrong with skills that can be imported
+    Lint(command::lint::Lint),
     /// Show and change what this deployment may see
     Entitlements(command::entitlements::Entitlements),
     /// Show layers, generations, sizes, sync state and entitlements

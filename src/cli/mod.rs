@@ -97,6 +97,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
         Command::Resolve(command) => command.run(&context),
         Command::Import(command) => command.run(&context),
         Command::Export(command) => command.run(&context),
+        Command::Lint(command) => command.run(&context),
         Command::Entitlements(command) => command.run(&context),
         Command::Status(command) => command.run(&context),
         Command::Inspect(command) => command.run(&context),

@@ -79,9 +79,11 @@ impl Output {
 
     /// Writes a result: `json` with `--json`, else the page that `text` fills.
     pub(crate) fn answer<T: Serialize>(&self, json: &T, text: impl FnOnce(&mut Page)) -> Result<(), Failure> {
-        if self.json {
-            return self.json(json);
-        }
+        if self.json { self.json(json) } else { self.page(text) }
+    }
+
+    /// Writes a page for people, whatever `--json` says.
+    pub(crate) fn page(&self, text: impl FnOnce(&mut Page)) -> Result<(), Failure> {
         let mut page = Page::new(self.paint_out, self.width);
         text(&mut page);
         write_out(page.text())
@@ -98,7 +100,7 @@ impl Output {
     }
 
     /// Writes a value as one JSON object; on a terminal with line ends for the eye.
-    fn json<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
+    pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
         let text =
             if self.terminal { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
         let text = text.map_err(|cause| {

@@ -42,6 +42,8 @@ pub enum Format {
     AgentSkills,
     /// `TouchPilot` workflow v1: a JSON file with `version` and `steps`.
     WorkflowV1,
+    /// A Maestro flow: a YAML file with a configuration and a list of commands.
+    MaestroFlow,
     /// Canonical JSON: one skill, an array of skills, or one skill a line.
     CanonicalJson,
 }

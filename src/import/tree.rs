@@ -107,6 +107,17 @@ pub(crate) fn parse(text: &str) -> Result<Option<Node>, Refusal> {
     Ok(builder.root)
 }
 
+/// Reads YAML documents that follow each other, all under one budget; a document that holds nothing is `None`.
+pub(crate) fn parse_documents(text: &str) -> Result<Vec<Option<Node>>, Refusal> {
+    let mut builder = Builder { several: Some(Vec::new()), ..Builder::default() };
+    let parser = Parser::new_from_str_with_options(text, granit_parser::options! { emit_comments: false });
+    for event in parser {
+        let (event, span) = event.map_err(|error| scan_refusal(&error))?;
+        builder.take(event, span)?;
+    }
+    Ok(builder.several.unwrap_or_default())
+}
+
 /// Whether a part of a document parses on its own; aliases may point to anchors elsewhere in `whole`.
 pub(crate) fn check_alone(text: &str, whole: &str) -> Result<(), Refusal> {
     let mut builder = Builder { whole: Some(whole), ..Builder::default() };
@@ -131,6 +142,8 @@ struct Open {
 struct Builder<'a> {
     /// The document around a part that is checked alone.
     whole: Option<&'a str>,
+    /// The finished documents, where a second one is welcome.
+    several: Option<Vec<Option<Node>>>,
     root: Option<Node>,
     stack: Vec<Open>,
     anchors: HashMap<usize, Node>,
@@ -144,8 +157,15 @@ impl Builder<'_> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
-                if self.documents > 1 {
+                if self.documents > 1 && self.several.is_none() {
                     return Err(invalid(span, "a second YAML document begins here; keep one"));
+                }
+                Ok(())
+            }
+            Event::DocumentEnd => {
+                if let Some(done) = &mut self.several {
+                    done.push(self.root.take());
+                    self.anchors.clear();
                 }
                 Ok(())
             }
@@ -358,6 +378,20 @@ mod tests {
         let long = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(50_000), vec!["*a"; 500].join(","));
         assert!(matches!(parse(&long), Err(Refusal::Final(p)) if p.code == "yaml_budget_exceeded"));
         assert!(matches!(parse("a: &a [*a]\n"), Err(Refusal::Invalid(_))));
+    }
+
+    #[test]
+    fn documents_that_follow_each_other_share_one_budget() {
+        let texts = |text: &str| -> Vec<String> {
+            let documents = parse_documents(text).expect(text);
+            documents.iter().map(|node| node.as_ref().map_or_else(|| "-".to_owned(), show)).collect()
+        };
+        assert_eq!(texts("a: b\n---\n- c\n- &x d\n- *x\n"), [r#"{"a":"b"}"#, r#"["c","d","d"]"#]);
+        assert!(texts("").is_empty());
+        let half = format!("[{}]", vec!["x"; YAML_NODES_MAX / 2].join(","));
+        let both = parse_documents(&format!("{half}\n---\n{half}\n"));
+        assert!(matches!(both, Err(Refusal::Final(p)) if p.code == "yaml_budget_exceeded"));
+        assert!(parse_documents("a: &x b\n---\n- *x\n").is_err());
     }
 
     #[test]

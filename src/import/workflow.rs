@@ -261,7 +261,7 @@ fn placeholder(text: &str) -> Option<&str> {
 }
 
 /// A text as integer, number or boolean, where it is written exactly so.
-fn exact(text: &str, wanted: Option<&str>) -> Option<Value> {
+pub(crate) fn exact(text: &str, wanted: Option<&str>) -> Option<Value> {
     match wanted? {
         "integer" => text.parse::<i64>().ok().filter(|n| n.to_string() == text).map(Value::from),
         "number" => {
@@ -273,7 +273,7 @@ fn exact(text: &str, wanted: Option<&str>) -> Option<Value> {
 }
 
 /// Gives a string parameter the type of the argument that it fills, if its default allows it.
-fn retype(parameter: &mut Parameter, wanted: Option<&str>) {
+pub(crate) fn retype(parameter: &mut Parameter, wanted: Option<&str>) {
     let kind = match wanted {
         Some("integer") => ParameterType::Integer,
         Some("number") => ParameterType::Number,

@@ -1,13 +1,14 @@
 //! Opens and reads one found file, whatever it turns out to be.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::error::Problem;
 use crate::import::{
-    Doubt, FileContext, FileReport, Format, SkillReport, check_size, read_json, read_json_lines,
-    read_loose_json, read_skill_file, refuse_loose_json,
+    Doubt, FileContext, FileReport, Format, SkillReport, check_size, is_maestro_text, read_json,
+    read_json_lines, read_loose_json, read_maestro, read_skill_file, refuse_loose_json,
 };
 use crate::intake::resources::{self, Budget};
 use crate::intake::walk::{Found, Shape, not_a_file, unreadable};
@@ -17,7 +18,7 @@ use crate::tools::ToolRegistry;
 /// Bytes that are looked at of a JSON file that is too large to be a workflow.
 const HEAD_BYTES: u64 = 64 * 1024;
 
-/// Reads a file into its report.
+/// Reads a file into its report; `None` for a YAML file that is no flow after all.
 ///
 /// `keep_bytes` is false where only the report counts: the texts around the skills are then dropped at once. They
 /// count against the budget all the same, so that the report is that of the import.
@@ -27,11 +28,12 @@ pub(crate) fn read(
     registry: &ToolRegistry,
     keep_bytes: bool,
     budget: &Budget,
-) -> FileReport {
+) -> Option<FileReport> {
     let mut report = match found.shape {
         Shape::Markdown => markdown(found, root, registry, budget),
         Shape::Json | Shape::JsonLines => json(found, registry),
         Shape::MaybeWorkflow => maybe_workflow(found, registry),
+        Shape::Flow | Shape::MaybeFlow => flow(found, root, registry)?,
     };
     for skill in &mut report.skills {
         if let (Ok(entry), false) = (&mut skill.result, keep_bytes) {
@@ -39,7 +41,7 @@ pub(crate) fn read(
             entry.resources = Vec::new();
         }
     }
-    report
+    Some(report)
 }
 
 fn markdown(found: &Found, root: &Path, registry: &ToolRegistry, budget: &Budget) -> FileReport {
@@ -113,6 +115,34 @@ fn maybe_workflow(found: &Found, registry: &ToolRegistry) -> FileReport {
         Ok(bytes) => read_loose_json(&found.path, &bytes, registry),
         Err(problem) => unclear(problem),
     }
+}
+
+/// A Maestro flow; a YAML file that does not look like one is forgotten, unless it was named itself.
+fn flow(found: &Found, root: &Path, registry: &ToolRegistry) -> Option<FileReport> {
+    let maybe = found.shape == Shape::MaybeFlow;
+    let bytes = match open(&found.real).and_then(|(file, size)| whole(file, size)) {
+        Ok(bytes) => bytes,
+        Err(_) if maybe => return None,
+        Err(problem) => return Some(FileReport::refused(&found.path, None, *problem)),
+    };
+    if maybe && !is_maestro_text(&bytes) {
+        return None;
+    }
+    // A file that is a root of its own runs what lies in its folder and below.
+    let base = if root.is_file() { root.parent().unwrap_or(root) } else { root };
+    let load = |path: &str| beside(base, path);
+    Some(read_maestro(&FileContext::new(&found.path, &found.directory, &bytes), &load, registry))
+}
+
+/// A flow that another one runs, by its path below the root.
+fn beside(base: &Path, path: &str) -> Result<Arc<[u8]>, Box<Problem>> {
+    let real = fs::canonicalize(base.join(path)).map_err(|error| Box::new(unreadable(&error)))?;
+    if !real.starts_with(base) {
+        let message = "a symbolic link leads out of the imported folder and is not followed";
+        return Err(Box::new(Problem::new("symlink_outside_root", "", message)));
+    }
+    let (file, size) = open(&real)?;
+    Ok(whole(file, size)?.into())
 }
 
 /// Whether the first line that is not blank is a whole JSON object, so that JSON lines may follow.

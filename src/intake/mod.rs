@@ -206,7 +206,7 @@ fn find(path: &Path, any_name: bool) -> Result<(PathBuf, String, Search), Box<Pr
         shape => shape,
     };
     let Some(shape) = shape else {
-        let message = "it is no skill file; import a folder, a SKILL.md, a *.skill.json or a *.skill.jsonl";
+        let message = "it is no skill file; import a folder, a SKILL.md, a *.skill.json, a *.skill.jsonl or a Maestro flow";
         return Err(Box::new(Problem::new("unknown_format", "", message).got(file)));
     };
     let directory = real.parent().map(walk::folder_name).unwrap_or_default();
@@ -218,6 +218,7 @@ fn find(path: &Path, any_name: bool) -> Result<(PathBuf, String, Search), Box<Pr
 fn shape_by_name(name: &str) -> Option<Shape> {
     match walk::shape_in_folder(name) {
         Some(Shape::MaybeWorkflow) => Some(Shape::Json),
+        Some(Shape::MaybeFlow) => Some(Shape::Flow),
         None if walk::has_extension(name, "jsonl") => Some(Shape::JsonLines),
         shape => shape,
     }
@@ -237,7 +238,7 @@ fn read_all(
     let work = || {
         let mut reports = Vec::new();
         while let Some(file) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
-            reports.push(file::read(file, root, registry, keep_bytes, budget));
+            reports.extend(file::read(file, root, registry, keep_bytes, budget));
             tick();
         }
         reports

@@ -21,6 +21,10 @@ pub(crate) enum Shape {
     JsonLines,
     /// A JSON file that may be a workflow; if not, nothing is said about it.
     MaybeWorkflow,
+    /// A Maestro flow.
+    Flow,
+    /// A YAML file that may be a Maestro flow; if not, nothing is said about it.
+    MaybeFlow,
 }
 
 /// A file to read.
@@ -65,6 +69,7 @@ pub(crate) fn shape_in_folder(name: &str) -> Option<Shape> {
         _ if name.ends_with(".skill.json") => Some(Shape::Json),
         _ if name.ends_with(".skill.jsonl") => Some(Shape::JsonLines),
         _ if has_extension(name, "json") => Some(Shape::MaybeWorkflow),
+        _ if has_extension(name, "yaml") || has_extension(name, "yml") => Some(Shape::MaybeFlow),
         _ => None,
     }
 }
@@ -214,7 +219,7 @@ impl<'r> Walker<'r> {
             if item.kind.is_file() {
                 let real = folder.real.join(&item.name);
                 self.take(real, path, folder_name(&folder.real), shape, alone);
-            } else {
+            } else if shape != Shape::MaybeFlow {
                 self.refuse(shape, path, not_a_file());
             }
         }
@@ -235,7 +240,7 @@ impl<'r> Walker<'r> {
     /// Follows a symbolic link, unless it leads out of the root.
     fn link(&mut self, folder: &Folder, name: &str) {
         let path = below(&folder.path, name);
-        let shape = shape_in_folder(name);
+        let shape = shape_in_folder(name).filter(|shape| *shape != Shape::MaybeFlow);
         let target = match (fs::canonicalize(folder.real.join(name)), shape) {
             (Ok(target), _) => target,
             (Err(error), Some(Shape::MaybeWorkflow)) => {

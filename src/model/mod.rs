@@ -20,7 +20,7 @@ mod read;
 mod rules;
 mod skill;
 #[cfg(test)]
-mod strategy;
+pub(crate) mod strategy;
 mod syntax;
 mod text;
 mod version;

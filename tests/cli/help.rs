@@ -30,6 +30,7 @@ pub(crate) const COMMANDS: [&str; 21] = [
     "resolve",
     "import",
     "export",
+    "lint",
     "entitlements",
     "status",
     "inspect",

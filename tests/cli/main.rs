@@ -14,6 +14,7 @@ mod exits;
 mod files;
 mod help;
 mod hostile;
+mod lint;
 mod program;
 mod serve;
 mod shapes;

@@ -3,6 +3,7 @@
 mod cases;
 mod folders;
 mod json;
+mod maestro;
 mod mirror;
 
 use std::fs;

@@ -12,6 +12,7 @@ pub(super) mod files;
 pub(super) mod find;
 pub(super) mod get;
 pub(super) mod import;
+pub(super) mod lint;
 pub(super) mod list;
 pub(super) mod man;
 pub(super) mod resolve;

@@ -73,7 +73,7 @@ fn revoke_rows(world: &World, queries: &Queries, folder: &Path, rounds: usize) -
         turn += 1;
         // Another set each time, since equal ones are shared.
         let named = BTreeSet::from(["sub-03".to_owned(), format!("other-{turn}")]);
-        let narrowing = Narrowing { subscriptions: Some(named), layers: None };
+        let narrowing = Narrowing::default().subscriptions(named);
         let begun = Instant::now();
         let mut view = reader.view(narrowing);
         black_box(view.pin().expect("a pin").is_current());

@@ -79,7 +79,8 @@ fn get_race(
     let (mut one, mut two) = (view(), view());
     let contenders: Vec<Contender<'_>> = vec![
         chained(OURS, count, |i| {
-            let found = one.pin().expect("a pin").find(&ids[i]).expect("an answer");
+            let look = one.pin().expect("a pin").look();
+            let found = look.find(&ids[i]).expect("an answer");
             found.map_or(0, |skill| skill.kind() as u64 + 1)
         }),
         chained("ours, touching", count, |i| {
