@@ -17,7 +17,7 @@ use crate::import::stream::{self, Fault, Piece};
 use crate::import::text::Position;
 use crate::import::twice;
 use crate::import::workflow;
-use crate::limits::EXCERPTS_MAX;
+use crate::limits::{EXCERPTS_MAX, PROBLEMS_MAX};
 use crate::model::{Entry, Kind, Skill, duplicates, is_within, offsets, read_written};
 use crate::tools::ToolRegistry;
 
@@ -79,16 +79,17 @@ fn one(piece: &Piece<'_>, registry: &ToolRegistry) -> Result<(Format, SkillRepor
     };
     let mut told = Told::default();
     if written.duplicates {
-        for one in duplicates(piece.text) {
-            if twice::decides(&one) {
-                if one.field() == "id" {
-                    draft.id = None;
-                }
-                told.problems.push((twice::refused(&one), Some(one.offset)));
-            } else {
-                told.warnings.push((twice::accepted(&one), Some(one.offset)));
+        duplicates(piece.text, &mut |one| {
+            let decides = twice::decides(one);
+            if decides && one.field() == "id" {
+                draft.id = None;
             }
-        }
+            let list = if decides { &mut told.problems } else { &mut told.warnings };
+            if list.len() < PROBLEMS_MAX {
+                let problem = if decides { twice::refused(one) } else { twice::accepted(one) };
+                list.push((problem, Some(one.offset)));
+            }
+        });
     }
     let sound = draft.problems.is_empty() && told.problems.is_empty();
     let needs_tools = draft.skill.kind == Kind::FlowTemplate || draft.skill.allowed_tools.is_some();
