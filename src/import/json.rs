@@ -17,7 +17,7 @@ use crate::import::stream::{self, Fault, Piece};
 use crate::import::text::Position;
 use crate::import::twice;
 use crate::import::workflow;
-use crate::limits::{EXCERPTS_MAX, PROBLEMS_MAX};
+use crate::limits::{ALIASES_MAX, EXCERPTS_MAX, PROBLEMS_MAX};
 use crate::model::{Entry, Kind, Skill, duplicates, is_within, offsets, read_written};
 use crate::tools::ToolRegistry;
 
@@ -92,7 +92,12 @@ fn one(piece: &Piece<'_>, registry: &ToolRegistry) -> Result<(Format, SkillRepor
         });
     }
     let sound = draft.problems.is_empty() && told.problems.is_empty();
-    let needs_tools = draft.skill.kind == Kind::FlowTemplate || draft.skill.allowed_tools.is_some();
+    // What is beyond a limit is first made smaller: looking into it would take as much again.
+    let oversized = |problem: &Problem| {
+        matches!(problem.code.as_str(), "too_large" | "too_many" | "too_deep" | "too_many_problems")
+    };
+    let needs_tools = (draft.skill.kind == Kind::FlowTemplate || draft.skill.allowed_tools.is_some())
+        && !draft.problems.iter().any(oversized);
     let mut unavailable = Vec::new();
     if needs_tools {
         let compiled = compile(&draft.skill, registry);
@@ -126,7 +131,7 @@ fn canonical(value: &Value) -> Draft {
         let message = "JSON does not hold the bytes of resources; they were left out";
         draft.warnings.push(Problem::new("resource_skipped", "resources", message));
     }
-    draft.warnings.extend(shadowing_aliases(&draft.skill));
+    draft.warnings.extend(shadowing_aliases(&draft.skill).take(ALIASES_MAX));
     draft
 }
 

@@ -108,6 +108,19 @@ fn hostile_files_are_refused_in_little_memory() {
     program.write("in/good/SKILL.md", "---\nname: good\ndescription: Good.\n---\nBody.\n");
     program.write("in/tags.skill.json", &format!("{{\"id\":\"a\",\"tags\":[{}1]}}", "1,".repeat(3 << 20)));
     program.write("in/keys.skill.json", &format!("{{{}\"k\":1}}", "\"k\":1,".repeat(1 << 18)));
+    let entries = "\"x\",".repeat(1 << 19);
+    let lists =
+        format!("\"allowed_tools\":[{entries}1],\"derived_from\":[{entries}1],\"aliases\":[\"back\"]");
+    program.write("in/lists.skill.json", &format!("{{\"id\":\"l\",{lists}}}"));
+    let template = format!("{{\"x\":[{}1]}}", "\"{x}\",".repeat(1 << 20));
+    program.write(
+        "in/step.skill.json",
+        &format!("{{\"id\":\"s\",\"kind\":\"flow_template\",\"steps\":[{{\"tool\":\"tap\",\"args_template\":{template}}}]}}"),
+    );
+    program.write(
+        "in/flow.skill.json",
+        &format!("{{\"version\":1,\"parameters\":[{entries}1],\"steps\":[{entries}{{\"tool\":\"tap\"}}]}}"),
+    );
     program.write("in/deep.skill.jsonl", &"[".repeat(4 << 20));
     program.write("in/long.skill.json", &format!("{{\"id\":\"{}", "x".repeat(40 << 20)));
     for name in ["in/sparse.skill.json", "in/sparse.skill.jsonl", "in/sparse.json"] {
@@ -134,11 +147,14 @@ fn hostile_files_are_refused_in_little_memory() {
         codes,
         [
             "deep.skill.jsonl json_invalid",
+            "flow.skill.json missing_field",
             "good/SKILL.md null",
             "keys.skill.json missing_field",
+            "lists.skill.json missing_field",
             "long.skill.json too_large",
             "sparse.skill.json json_invalid",
             "sparse.skill.jsonl control_character",
+            "step.skill.json missing_field",
             "tags.skill.json too_large",
         ]
     );
