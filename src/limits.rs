@@ -99,6 +99,8 @@ pub const SKILL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub const SKILL_STREAM_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Most bytes of one skill in a JSON array or a line of JSON lines.
 pub const JSON_SKILL_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Most values in the JSON of one skill, or of the parameters given to `resolve`, where an object counts as twenty.
+pub const JSON_VALUES_MAX: usize = 2 * 1024 * 1024;
 /// Most problems, and most warnings, that are told of the members of one skill.
 pub const PROBLEMS_MAX: usize = 1_000;
 /// Most places of one skill of which the line is shown.

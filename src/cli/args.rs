@@ -150,6 +150,7 @@ impl Command {
             Self::Config(_) => "config show",
             Self::Eval(_) => "eval",
             Self::Bench(_) => "bench",
+            Self::Lint(_) => "lint",
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
         };

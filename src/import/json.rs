@@ -17,7 +17,7 @@ use crate::import::stream::{self, Fault, Piece};
 use crate::import::text::Position;
 use crate::import::twice;
 use crate::import::workflow;
-use crate::limits::EXCERPTS_MAX;
+use crate::limits::{ALIASES_MAX, EXCERPTS_MAX, PROBLEMS_MAX};
 use crate::model::{Entry, Kind, Skill, duplicates, is_within, offsets, read_written};
 use crate::tools::ToolRegistry;
 
@@ -79,19 +79,25 @@ fn one(piece: &Piece<'_>, registry: &ToolRegistry) -> Result<(Format, SkillRepor
     };
     let mut told = Told::default();
     if written.duplicates {
-        for one in duplicates(piece.text) {
-            if twice::decides(&one) {
-                if one.field() == "id" {
-                    draft.id = None;
-                }
-                told.problems.push((twice::refused(&one), Some(one.offset)));
-            } else {
-                told.warnings.push((twice::accepted(&one), Some(one.offset)));
+        duplicates(piece.text, &mut |one| {
+            let decides = twice::decides(one);
+            if decides && one.field() == "id" {
+                draft.id = None;
             }
-        }
+            let list = if decides { &mut told.problems } else { &mut told.warnings };
+            if list.len() < PROBLEMS_MAX {
+                let problem = if decides { twice::refused(one) } else { twice::accepted(one) };
+                list.push((problem, Some(one.offset)));
+            }
+        });
     }
     let sound = draft.problems.is_empty() && told.problems.is_empty();
-    let needs_tools = draft.skill.kind == Kind::FlowTemplate || draft.skill.allowed_tools.is_some();
+    // What is beyond a limit is first made smaller: looking into it would take as much again.
+    let oversized = |problem: &Problem| {
+        matches!(problem.code.as_str(), "too_large" | "too_many" | "too_deep" | "too_many_problems")
+    };
+    let needs_tools = (draft.skill.kind == Kind::FlowTemplate || draft.skill.allowed_tools.is_some())
+        && !draft.problems.iter().any(oversized);
     let mut unavailable = Vec::new();
     if needs_tools {
         let compiled = compile(&draft.skill, registry);
@@ -125,7 +131,7 @@ fn canonical(value: &Value) -> Draft {
         let message = "JSON does not hold the bytes of resources; they were left out";
         draft.warnings.push(Problem::new("resource_skipped", "resources", message));
     }
-    draft.warnings.extend(shadowing_aliases(&draft.skill));
+    draft.warnings.extend(shadowing_aliases(&draft.skill).take(ALIASES_MAX));
     draft
 }
 

@@ -3,6 +3,7 @@
 //! Most are none of ours, and nothing is said about them. What may have been meant as a skill is never passed over in
 //! silence: it is refused where its members say so, and named where that cannot be told.
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::error::Problem;
@@ -10,7 +11,7 @@ use crate::import::json::read_json;
 use crate::import::report::{Doubt, FileReport, Format};
 use crate::import::text::Position;
 use crate::import::workflow::is_workflow;
-use crate::model::{Kind, offsets};
+use crate::model::{Kind, offsets, read_written};
 use crate::tools::ToolRegistry;
 
 /// Keys that only skills and workflows have.
@@ -20,10 +21,17 @@ const OWN_KEYS: [&str; 5] =
 /// Reads such a file. Its bytes become the source text of a workflow.
 #[must_use]
 pub fn read_loose_json(path: &str, bytes: &[u8], registry: &ToolRegistry) -> FileReport {
-    let value =
-        if has_own_keys(bytes) { serde_json::from_slice::<Value>(bytes).map(Some) } else { checked(bytes) };
+    let text = std::str::from_utf8(bytes).map(|text| text.strip_prefix('\u{FEFF}').unwrap_or(text));
+    let value = match text {
+        Ok(text) if has_own_keys(bytes) => {
+            read_written(text).map(|written| Some(written.value)).map_err(|_| ())
+        }
+        // Whether it is JSON at all, without building what it holds.
+        Ok(text) => serde_json::from_str::<IgnoredAny>(text).map(|_| None).map_err(|_| ()),
+        Err(_) => Err(()),
+    };
     match value {
-        Err(_) => broken(path, bytes, registry),
+        Err(()) => broken(path, bytes, registry),
         Ok(Some(value)) if is_workflow(&value) => {
             let mut skills = Vec::new();
             if let Err(refusal) = read_json(&mut &*bytes, registry, &mut |skill| skills.push(skill)) {
@@ -45,12 +53,10 @@ pub fn refuse_loose_json(path: &str, head: &[u8], problem: Problem) -> FileRepor
     if has_own_keys(head) {
         return FileReport::refused(path, None, problem);
     }
+    if !has_any_key(&String::from_utf8_lossy(head)) {
+        return FileReport::doubtful(path, Doubt::Unclear, problem);
+    }
     no_skill(path, Some(problem))
-}
-
-/// Whether bytes are JSON at all, without building what they hold.
-fn checked(bytes: &[u8]) -> serde_json::Result<Option<Value>> {
-    serde_json::from_slice::<serde::de::IgnoredAny>(bytes).map(|_| None)
 }
 
 fn has_own_keys(bytes: &[u8]) -> bool {
@@ -167,5 +173,8 @@ mod tests {
         let report = read_loose_json("x.json", WORKFLOW.as_bytes(), &ToolRegistry::builtin());
         let entry = report.skills[0].result.as_ref().expect("workflow");
         assert_eq!(entry.source_text.as_deref(), Some(WORKFLOW.as_bytes()));
+        let marked = format!("\u{FEFF}{WORKFLOW}");
+        let report = read_loose_json("x.json", marked.as_bytes(), &ToolRegistry::builtin());
+        assert!(report.skills[0].result.is_ok(), "a byte order mark hides nothing");
     }
 }

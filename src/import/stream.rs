@@ -47,7 +47,7 @@ impl Piece<'_> {
     pub(crate) fn fault(&self, broken: &Broken) -> Fault {
         let place = self.start.and(Position::of(self.text, broken.offset));
         let excerpt = Some(self.excerpt(broken.offset, place));
-        Fault { problem: place.mark(invalid(&broken.cause)), excerpt }
+        Fault { problem: place.mark(broken.problem()), excerpt }
     }
 }
 
@@ -325,9 +325,9 @@ fn after(place: Position, bytes: &[u8]) -> Position {
     Position { line: place.line.saturating_add(saturate(lines)), column: column.saturating_add(chars) }
 }
 
-/// The problem of a text that is no JSON.
-pub(crate) fn invalid(cause: &str) -> Problem {
-    Problem::new("json_invalid", "", format!("this is not valid JSON: {cause}; correct it"))
+/// The problem of a frame that is no JSON.
+fn invalid(cause: &str) -> Problem {
+    Broken { cause: cause.to_owned(), offset: 0, too_large: false }.problem()
 }
 
 fn too_large() -> Problem {

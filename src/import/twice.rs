@@ -25,7 +25,7 @@ const DECIDING: [&str; 13] = [
 ];
 
 /// Whether the skill has to be refused for it.
-pub(crate) fn decides(twice: &Duplicate) -> bool {
+pub(crate) fn decides(twice: Duplicate<'_>) -> bool {
     let is = |pattern: &str| {
         let (mut parts, mut path) = (pattern.split('/'), twice.pointer.split('/'));
         let same = parts.by_ref().all(|part| path.next().is_some_and(|key| part == "*" || part == key));
@@ -35,13 +35,13 @@ pub(crate) fn decides(twice: &Duplicate) -> bool {
 }
 
 /// The problem of a key that decides.
-pub(crate) fn refused(twice: &Duplicate) -> Problem {
+pub(crate) fn refused(twice: Duplicate<'_>) -> Problem {
     let message = "the member stands here twice; which one holds cannot be guessed: keep one";
     Problem::new("duplicate_key", twice.field(), message)
 }
 
 /// The warning for any other.
-pub(crate) fn accepted(twice: &Duplicate) -> Problem {
+pub(crate) fn accepted(twice: Duplicate<'_>) -> Problem {
     Problem::new(
         "duplicate_key",
         twice.field(),
@@ -66,7 +66,7 @@ mod tests {
             ("/description", false),
             ("/tags", false),
         ] {
-            assert_eq!(decides(&Duplicate { pointer: pointer.to_owned(), offset: 0 }), expected, "{pointer}");
+            assert_eq!(decides(Duplicate { pointer, offset: 0 }), expected, "{pointer}");
         }
     }
 }

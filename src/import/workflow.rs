@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Problem;
 use crate::import::identity::one_line;
 use crate::import::json::Draft;
+use crate::limits::{PARAMETERS_MAX, STEPS_MAX};
 use crate::model::{App, Kind, Parameter, ParameterType, Risk, Skill, Step, is_within};
 use crate::tools::{Resolved, ToolRegistry};
 
@@ -81,8 +82,13 @@ impl Reader<'_> {
                 Problem::new("unsupported_version", "version", "this workflow version is not known");
             self.problems.push(problem.got(&value["version"]).allowed(VERSION.to_string()));
         }
-        for list in ["parameters", "steps"] {
+        for (list, max) in [("parameters", PARAMETERS_MAX), ("steps", STEPS_MAX)] {
             self.expect(value.get(list), list, "a list", Value::is_array);
+            let count = items(value, list).count();
+            if count > max {
+                let problem = Problem::new("too_many", list, "the list is too long; remove entries");
+                self.problems.push(problem.got(count).allowed(format!("at most {max}")));
+            }
         }
         let id = self.required(value, "id");
         let name = one_line(&self.required(value, "title"));
@@ -90,7 +96,7 @@ impl Reader<'_> {
         let mut skill = Skill::new(id, Kind::FlowTemplate, name, description);
         skill.parameters = self.parameters(value);
         let mut states = Map::new();
-        for (index, step) in items(value, "steps").enumerate() {
+        for (index, step) in items(value, "steps").take(STEPS_MAX).enumerate() {
             let read = self.step(step, index, &mut skill.parameters, &mut states);
             skill.steps.push(read);
         }
@@ -118,7 +124,7 @@ impl Reader<'_> {
 
     fn parameters(&mut self, value: &Value) -> Vec<Parameter> {
         let mut parameters = Vec::new();
-        for (index, given) in items(value, "parameters").enumerate() {
+        for (index, given) in items(value, "parameters").take(PARAMETERS_MAX).enumerate() {
             let at = |key: &str| format!("/parameters/{index}/{key}");
             // One without a name stays as a stand-in, so that those after it keep their numbers.
             let name = text(given, "name").unwrap_or_else(|| {

@@ -44,7 +44,7 @@ impl Skill {
         apps(&self.apps, &mut out);
         resources(&self.resources, &mut out);
         count(self.derived_from.len(), "derived_from", DERIVED_FROM_MAX, &mut out);
-        for (index, id) in self.derived_from.iter().enumerate() {
+        for (index, id) in self.derived_from.iter().take(DERIVED_FROM_MAX).enumerate() {
             out.extend(check_id(id).err().map(|problem| at(problem, format!("/derived_from/{index}"))));
         }
         out

@@ -12,7 +12,13 @@ use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 use crate::error::Problem;
-use crate::limits::PROBLEMS_MAX;
+use crate::limits::JSON_VALUES_MAX;
+
+/// Keys that stand twice of which [`parse_json`] tells.
+const DUPLICATES_SHOWN: usize = 16;
+
+/// How many other values an object takes the memory of.
+const OBJECT_WEIGHT: usize = 20;
 
 /// Deepest nesting that the JSON reader follows; the walk need not go beyond.
 const WALK_DEPTH_MAX: usize = 128;
@@ -26,18 +32,20 @@ const WALK_DEPTH_MAX: usize = 128;
 pub fn parse_json(text: &str) -> Result<Value, Vec<Problem>> {
     let written = read(text).map_err(|broken| {
         let (line, column) = place(text, broken.offset);
-        let message = format!("this is not valid JSON: {}; correct it", broken.cause);
-        vec![Problem::new("json_invalid", "", message).at(line, column)]
+        vec![broken.problem().at(line, column)]
     })?;
     if !written.duplicates {
         return Ok(written.value);
     }
-    let problem = |twice: &Duplicate| {
-        let (line, column) = place(text, twice.offset);
-        let message = "the name stands here twice; which one holds cannot be guessed: keep one";
-        Problem::new("duplicate_key", twice.field(), message).at(line, column)
-    };
-    Err(duplicates(text).iter().take(PROBLEMS_MAX).map(problem).collect())
+    let mut problems = Vec::new();
+    duplicates(text, &mut |twice| {
+        if problems.len() < DUPLICATES_SHOWN {
+            let (line, column) = place(text, twice.offset);
+            let message = "the name stands here twice; which one holds cannot be guessed: keep one";
+            problems.push(Problem::new("duplicate_key", twice.field(), message).at(line, column));
+        }
+    });
+    Err(problems)
 }
 
 /// Line and column of a byte of a text, both from 1, the column in characters.
@@ -65,47 +73,59 @@ pub(crate) struct Broken {
     pub(crate) cause: String,
     /// Byte at which it was noticed; at a character's first byte.
     pub(crate) offset: usize,
+    /// It is JSON as far as it was read, and has more values than one skill may.
+    pub(crate) too_large: bool,
+}
+
+impl Broken {
+    /// The problem, without a place.
+    pub(crate) fn problem(&self) -> Problem {
+        if self.too_large {
+            return Problem::new("too_large", "", "it holds too many values; leave some out")
+                .allowed(format!("at most {JSON_VALUES_MAX}, an object counted as {OBJECT_WEIGHT}"));
+        }
+        Problem::new("json_invalid", "", format!("this is not valid JSON: {}; correct it", self.cause))
+    }
 }
 
 /// A key that stands in its object for the second time or more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Duplicate {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Duplicate<'p> {
     /// JSON pointer of the member. Keys are not escaped in it, as in the fields of problems.
-    pub(crate) pointer: String,
+    pub(crate) pointer: &'p str,
     /// Byte at which the later key begins.
     pub(crate) offset: usize,
 }
 
-impl Duplicate {
+impl<'p> Duplicate<'p> {
     /// The member as problems name it: a plain name on the outermost level, else the pointer.
-    pub(crate) fn field(&self) -> &str {
+    pub(crate) fn field(&self) -> &'p str {
         let name = self.pointer.trim_start_matches('/');
-        if name.contains('/') { &self.pointer } else { name }
+        if name.contains('/') { self.pointer } else { name }
     }
 }
 
-/// Reads a text that holds one JSON value. Fails where it is none, or is nested too deeply. Cost: one pass.
+/// Reads a text that holds one JSON value. Fails where it is none, is nested too deeply, or holds too many values.
+/// Cost: one pass.
 pub(crate) fn read(text: &str) -> Result<Written, Broken> {
-    let duplicates = Cell::new(false);
+    let notes = Notes { duplicates: Cell::new(false), left: Cell::new(JSON_VALUES_MAX) };
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Seed(&duplicates)
+    let value = Seed(&notes)
         .deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
-        .map_err(|error| broken(text, &error))?;
-    Ok(Written { value, duplicates: duplicates.get() })
+        .map_err(|error| broken(text, &error, notes.left.get() == 0))?;
+    Ok(Written { value, duplicates: notes.duplicates.get() })
 }
 
-/// Every key of a readable text that stands in its object twice, in the order of the text. Cost: one pass, and memory
-/// for the keys of the objects around a place.
-pub(crate) fn duplicates(text: &str) -> Vec<Duplicate> {
-    let mut found = Vec::new();
-    let mut keep = |pointer: &str, offset: usize, again: bool| {
+/// Tells of every key of a readable text that stands in its object twice, in the order of the text. Cost: one pass, and
+/// memory for the keys of the objects around a place.
+pub(crate) fn duplicates(text: &str, each: &mut dyn FnMut(Duplicate<'_>)) {
+    let mut tell = |pointer: &str, offset: usize, again: bool| {
         if again {
-            found.push(Duplicate { pointer: pointer.to_owned(), offset });
+            each(Duplicate { pointer, offset });
         }
     };
-    Walk::new(text, true, &mut keep).run();
-    found
+    Walk::new(text, true, &mut tell).run();
 }
 
 /// Where the member or item of each field begins in a readable text: its key, or the item itself.
@@ -150,8 +170,24 @@ fn spellings(field: &str) -> Vec<String> {
     if plain == pointer { vec![pointer] } else { vec![pointer, plain] }
 }
 
-/// Builds a value and notices keys that it has already.
-struct Seed<'d>(&'d Cell<bool>);
+/// What is noticed while a value is built.
+struct Notes {
+    /// A key that its object has already.
+    duplicates: Cell<bool>,
+    /// How many more values there may be.
+    left: Cell<usize>,
+}
+
+impl Notes {
+    /// Counts values; fails where there are too many.
+    fn count<E: serde::de::Error>(&self, values: usize) -> Result<(), E> {
+        self.left.set(self.left.get().saturating_sub(values));
+        if self.left.get() == 0 { Err(E::custom("too many values")) } else { Ok(()) }
+    }
+}
+
+/// Builds a value.
+struct Seed<'n>(&'n Notes);
 
 impl<'de> DeserializeSeed<'de> for Seed<'_> {
     type Value = Value;
@@ -199,6 +235,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element_seed(Seed(self.0))? {
+            self.0.count(1)?;
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -206,9 +243,11 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
+        self.0.count(OBJECT_WEIGHT)?;
         while let Some(key) = members.next_key::<String>()? {
+            self.0.count(1)?;
             if map.insert(key, members.next_value_seed(Seed(self.0))?).is_some() {
-                self.0.set(true);
+                self.0.duplicates.set(true);
             }
         }
         Ok(Value::Object(map))
@@ -216,7 +255,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
 }
 
 /// The reader's error with its place as an offset.
-fn broken(text: &str, error: &serde_json::Error) -> Broken {
+fn broken(text: &str, error: &serde_json::Error, too_large: bool) -> Broken {
     let line_start = match error.line().checked_sub(2) {
         None => 0,
         Some(nth) => text.match_indices('\n').nth(nth).map_or(text.len(), |(at, _)| at + 1),
@@ -225,7 +264,7 @@ fn broken(text: &str, error: &serde_json::Error) -> Broken {
     let offset = (line_start + error.column().saturating_sub(1)).min(text.len());
     let message = error.to_string();
     let cause = message.rsplit_once(" at line ").map_or(message.as_str(), |(cause, _)| cause);
-    Broken { cause: cause.to_owned(), offset: text.floor_char_boundary(offset) }
+    Broken { cause: cause.to_owned(), offset: text.floor_char_boundary(offset), too_large }
 }
 
 /// A walk over a text that the JSON reader has read: it checks nothing, and ends early where it is mistaken.
@@ -363,11 +402,12 @@ mod tests {
         let written = read(text).expect("JSON");
         assert!(written.duplicates);
         assert_eq!(written.value, json!({"a": 2, "b": [{"c": 3, "d": 2}]}));
-        let found = duplicates(text);
-        let seen: Vec<_> = found.iter().map(|one| (one.pointer.as_str(), &text[one.offset..][..3])).collect();
-        assert_eq!(seen, [("/b/0/c", "\"c\""), ("/a", "\"\\u"), ("/a", "\"a\"")]);
+        let mut seen = Vec::new();
+        duplicates(text, &mut |one| seen.push(format!("{} {}", one.pointer, &text[one.offset..][..3])));
+        assert_eq!(seen, ["/b/0/c \"c\"", "/a \"\\u", "/a \"a\""]);
         let none = r#"[{"a": {"a": 1}}, {"a": 1}, "{\"a\":1,\"a\":2}"]"#;
-        assert!(!read(none).expect("JSON").duplicates && duplicates(none).is_empty());
+        assert!(!read(none).expect("JSON").duplicates);
+        duplicates(none, &mut |one| panic!("{one:?}"));
     }
 
     #[test]
@@ -394,6 +434,15 @@ mod tests {
     }
 
     #[test]
+    fn as_many_values_as_the_limit_are_read_and_not_more() {
+        let list = |count: usize| format!("[{}1]", "1,".repeat(count - 1));
+        assert!(read(&list(JSON_VALUES_MAX - 1)).is_ok());
+        assert!(read(&list(JSON_VALUES_MAX)).expect_err("too many").too_large);
+        let objects = format!("[{}{{}}]", "{},".repeat(JSON_VALUES_MAX / OBJECT_WEIGHT));
+        assert_eq!(parse_json(&objects).expect_err("too many")[0].code, "too_large");
+    }
+
+    #[test]
     fn a_broken_text_is_told_with_the_byte() {
         for (text, offset) in [
             ("", 0),
@@ -407,7 +456,7 @@ mod tests {
         }
         let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
         assert!(read(&deep).is_err());
-        duplicates(&deep);
+        duplicates(&deep, &mut |_| ());
     }
 
     proptest! {
@@ -417,7 +466,7 @@ mod tests {
         ) {
             let expected: Result<Value, _> = serde_json::from_str(&text);
             prop_assert_eq!(read(&text).ok().map(|written| written.value), expected.ok());
-            duplicates(&text);
+            duplicates(&text, &mut |_| ());
             let found = offsets(&text, &["", "a", "/a/0", "/0/a"]);
             prop_assert!(found.iter().all(|&offset| text.is_char_boundary(offset)));
             if let Err(broken) = read(&text) {

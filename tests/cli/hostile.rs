@@ -199,3 +199,63 @@ fn huge_and_odd_arguments_are_answered() {
     let file = program.write("deep.json", &deep);
     program.run(&["resolve", "web/page", "--params", &format!("@{file}")]).code(2);
 }
+
+#[cfg(unix)]
+#[test]
+fn hostile_files_are_refused_in_little_memory() {
+    const ADDRESS_SPACE_KIB: usize = 640 * 1024;
+    let program = Program::new();
+    program.write("in/good/SKILL.md", "---\nname: good\ndescription: Good.\n---\nBody.\n");
+    program.write("in/tags.skill.json", &format!("{{\"id\":\"a\",\"tags\":[{}1]}}", "1,".repeat(3 << 20)));
+    program.write("in/keys.skill.json", &format!("{{{}\"k\":1}}", "\"k\":1,".repeat(1 << 18)));
+    let entries = "\"x\",".repeat(1 << 19);
+    let lists =
+        format!("\"allowed_tools\":[{entries}1],\"derived_from\":[{entries}1],\"aliases\":[\"back\"]");
+    program.write("in/lists.skill.json", &format!("{{\"id\":\"l\",{lists}}}"));
+    let template = format!("{{\"x\":[{}1]}}", "\"{x}\",".repeat(1 << 20));
+    program.write(
+        "in/step.skill.json",
+        &format!("{{\"id\":\"s\",\"kind\":\"flow_template\",\"steps\":[{{\"tool\":\"tap\",\"args_template\":{template}}}]}}"),
+    );
+    program.write(
+        "in/flow.skill.json",
+        &format!("{{\"version\":1,\"parameters\":[{entries}1],\"steps\":[{entries}{{\"tool\":\"tap\"}}]}}"),
+    );
+    program.write("in/deep.skill.jsonl", &"[".repeat(4 << 20));
+    program.write("in/long.skill.json", &format!("{{\"id\":\"{}", "x".repeat(40 << 20)));
+    for name in ["in/sparse.skill.json", "in/sparse.skill.jsonl", "in/sparse.json"] {
+        let file = std::fs::File::create(program.path(name)).expect("a file");
+        file.set_len(1 << 30).expect("a sparse file");
+    }
+    let folder = program.path("in").display().to_string();
+    // The process itself, with a limit that a file read whole, or a list of everything wrong in it, would break.
+    let binary = program.command().get_program().to_owned();
+    let mut command = std::process::Command::new("sh");
+    let limit = format!("ulimit -v {ADDRESS_SPACE_KIB}; exec \"$0\" \"$@\"");
+    command.args(["-c", &limit]).arg(binary).args(["import", "--json", &folder]);
+    let done = command.env("REPERTOIRE_DATA", program.path("data")).output().expect("it runs");
+    assert_eq!(done.status.code(), Some(1), "{}", String::from_utf8_lossy(&done.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&done.stdout).expect("a report");
+    let mut codes: Vec<String> = report["skills"]
+        .as_array()
+        .expect("skills")
+        .iter()
+        .map(|line| format!("{} {}", line["path"], line["error"]["code"]).replace('"', ""))
+        .collect();
+    codes.sort();
+    assert_eq!(
+        codes,
+        [
+            "deep.skill.jsonl json_invalid",
+            "flow.skill.json missing_field",
+            "good/SKILL.md null",
+            "keys.skill.json missing_field",
+            "lists.skill.json missing_field",
+            "long.skill.json too_large",
+            "sparse.skill.json json_invalid",
+            "sparse.skill.jsonl control_character",
+            "step.skill.json missing_field",
+            "tags.skill.json too_large",
+        ]
+    );
+}

@@ -2,6 +2,7 @@
 
 mod cases;
 mod folders;
+mod hostile;
 mod json;
 mod maestro;
 mod mirror;

@@ -88,12 +88,8 @@ impl Lint {
     /// Puts the files into a temporary catalog, so that they can be matched against each other, and looks at that.
     fn of_paths(&self, context: &Context) -> Result<Vec<Finding>, Failure> {
         let folder = Folder::create("lint")?;
-        let options = Options {
-            registry: context.registry()?,
-            bundled: BundledMode::Never,
-            keep_generations: 1,
-            ..Options::default()
-        };
+        let options =
+            Options::default().registry(context.registry()?).bundled(BundledMode::Never).keep_generations(1);
         let catalog = Catalog::open_with(folder.path().join("data"), options)?;
         let mut findings = Vec::new();
         let mut roots = HashMap::new();
