@@ -98,6 +98,11 @@ impl Catalog {
                     self.write_delta(&state, layer, &base, delta, generation)?
                 }
             };
+            // Nothing put into an empty layer is no generation that another one has to leave for.
+            if next.files == base.files && next.sources == base.sources {
+                self.inner.dir.announce()?;
+                return Ok(Committed { generation: base.generation, changed: false });
+            }
             if let Some(committed) = self.publish(layer, &base, &next)? {
                 return Ok(committed);
             }

@@ -11,7 +11,7 @@ use rkyv::util::AlignedVec;
 use sha2::{Digest, Sha256};
 
 use super::epoch::{self, Bell, Epoch, Follow};
-use super::file::{Built, Schema, SectionFile, content_hash};
+use super::file::{Built, Schema, SectionFile, holds_content};
 use super::load::{Cache, read_manifest_file};
 use super::lock::Lock;
 use super::manifest::{FileRef, Manifest};
@@ -222,7 +222,7 @@ impl DataDir {
         let name = format!("{prefix}-{}.seg", built.content_hash);
         let crc32c =
             super::sections::get_u32(&built.bytes, super::sections::AT_HEADER_CRC).unwrap_or_default();
-        self.write_immutable(&name, &built.bytes, &|bytes| content_hash(bytes) == built.content_hash)?;
+        self.write_immutable(&name, &built.bytes, &|bytes| holds_content(bytes, &built.content_hash))?;
         Ok(FileRef { name, length: built.bytes.len() as u64, crc32c })
     }
 
