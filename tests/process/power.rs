@@ -115,11 +115,18 @@ impl Writer {
         Self { child, log }
     }
 
-    /// Waits for its end, which the failing disk brings, or brings it.
-    fn end(mut self) -> Log {
-        // It may have been between two writes.
-        drop(self.child.kill());
-        self.child.wait().expect("the writer ends");
+    /// Waits for its end, which the failing disk brings, or a file that asks for it.
+    fn end(mut self, folder: &Path) -> Log {
+        fs::write(folder.join("stop"), "").expect("the signal to stop");
+        let began = Instant::now();
+        while self.child.try_wait().expect("the writer can be asked").is_none() {
+            if began.elapsed() > PATIENCE {
+                self.child.kill().expect("the writer can be killed");
+                panic!("the writer hangs on a disk that fails");
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        fs::remove_file(folder.join("stop")).expect("the signal goes");
         self.log
     }
 }
@@ -175,7 +182,7 @@ fn what_was_acknowledged_before_a_power_cut_is_there_afterwards() {
         let writer = Writer::start(folder.path(), &[]);
         thread::sleep(random.time(Duration::from_millis(150)));
         disk.shut_down(if round % 3 == 2 { JOURNAL_FIRST } else { AT_ONCE });
-        let log = writer.end();
+        let log = writer.end(folder.path());
         disk.mount_again();
         if let Err(wrong) = check(folder.path(), &log) {
             panic!("power cut {round}: {wrong}");
@@ -195,7 +202,7 @@ fn a_disk_that_only_says_that_it_synced_loses_what_was_acknowledged_and_this_tes
     let lies = [&lies[..], &["-e", "inject=fsync,fdatasync:retval=0"]].concat();
     let writer = Writer::start(folder.path(), &lies);
     disk.shut_down(AT_ONCE);
-    let log = writer.end();
+    let log = writer.end(folder.path());
     disk.mount_again();
     assert!(check(folder.path(), &log).is_err(), "a power cut without syncs lost nothing");
 }
