@@ -92,7 +92,14 @@ impl Catalog {
         };
         let open = OpenOptions { map, follow, ..OpenOptions::default() };
         let dir = DataDir::open(path.as_ref(), &open)?;
-        let catalog = Self {
+        let catalog = Self::on(dir, options);
+        catalog.start_ticker()?;
+        Ok(catalog)
+    }
+
+    /// A catalog on an open data directory, without the tick of a second.
+    pub(crate) fn on(dir: DataDir, options: Options) -> Self {
+        Self {
             inner: Arc::new(Inner {
                 dir,
                 options,
@@ -102,9 +109,7 @@ impl Catalog {
                 healing_failed: Mutex::new(None),
                 unfolded: AtomicBool::new(false),
             }),
-        };
-        catalog.start_ticker()?;
-        Ok(catalog)
+        }
     }
 
     /// Looks once a second whether files were replaced behind our back (a restored backup, say), and folds what this

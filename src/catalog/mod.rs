@@ -21,6 +21,9 @@ mod follow;
 mod handle;
 mod heal;
 mod history;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod hostile;
 mod known;
 mod look;
 mod maintain;
@@ -38,6 +41,8 @@ mod segment;
 mod skill_ref;
 mod source;
 mod state;
+#[cfg(test)]
+mod tests;
 mod update;
 mod view;
 mod visibility;

@@ -37,7 +37,12 @@ impl Catalog {
             let base = current_of(&state.loaded.manifest, layer);
             let generation = base.generation.max(state.loaded.manifest.generation_floor) + 1;
             let (former, sound) = self.entries_and_source(&state, layer)?;
-            let Some(mut entries) = change(former)? else {
+            let entries = match change(former)? {
+                // Nothing to change, but a source to mend.
+                None if !sound => Some(self.entries_of(&state, layer)?),
+                other => other,
+            };
+            let Some(mut entries) = entries else {
                 self.inner.dir.announce()?;
                 return Ok(Committed { generation: base.generation, changed: false });
             };
@@ -98,6 +103,11 @@ impl Catalog {
                     self.write_delta(&state, layer, &base, delta, generation)?
                 }
             };
+            // Nothing put into an empty layer is no generation that another one has to leave for.
+            if next.files == base.files && next.sources == base.sources {
+                self.inner.dir.announce()?;
+                return Ok(Committed { generation: base.generation, changed: false });
+            }
             if let Some(committed) = self.publish(layer, &base, &next)? {
                 return Ok(committed);
             }
@@ -264,11 +274,13 @@ impl Catalog {
         Ok(committed)
     }
 
-    /// Removes files that nothing reaches any more; answers the bytes freed.
+    /// Mends what is damaged, as [`Catalog::heal`], and removes files that nothing reaches any more; answers the bytes
+    /// freed. Cost: a walk through all layers.
     ///
     /// # Errors
     /// The lock cannot be had, or a file cannot be removed.
     pub fn compact(&self) -> Result<u64> {
+        self.heal()?;
         self.fold_now()?;
         Ok(self.inner.dir.collect()?)
     }

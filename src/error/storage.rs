@@ -20,7 +20,7 @@ pub enum StorageError {
     },
     /// A file is not what its checksums or its structure say.
     #[error(
-        "{file} is damaged: {detail}; run `repertoire verify` to see what is left, then import or sync again"
+        "{file} is damaged: {detail}; run `repertoire compact` to mend what can be mended, then import or sync again what is missing"
     )]
     Damaged {
         /// The file's name.

@@ -69,16 +69,23 @@ pub(super) fn collect_locked(storage: &dyn Storage, manifest: &Manifest) -> Resu
     Ok(freed)
 }
 
-/// The list of retired files for the manifest after `base`: those of `base` that are still in their grace, and those
-/// that `next` drops.
-pub(super) fn retire(base: &Manifest, next: &Manifest, now_ms: u64) -> Vec<Retired> {
+/// The list of retired files for the manifest after `base`: those of `base` that are still in their grace or on the
+/// disk (whoever forgets them leaves them to the longer grace of files that nobody knows), and those that `next` drops.
+pub(super) fn retire(
+    base: &Manifest,
+    next: &Manifest,
+    now_ms: u64,
+    is_there: &dyn Fn(&str) -> bool,
+) -> Vec<Retired> {
     let kept = next.reachable();
     let mut seen = BTreeSet::new();
     let old = base.retired.iter().map(|retired| (retired.name.as_str(), retired.at_ms.min(now_ms)));
     let new = base.files().map(|file| (file.name.as_str(), now_ms));
     new.chain(old)
         .filter(|(name, at_ms)| {
-            !kept.contains(name) && now_ms - at_ms < RETIRED_GRACE_MS && seen.insert(*name)
+            !kept.contains(name)
+                && (now_ms - at_ms < RETIRED_GRACE_MS || is_there(name))
+                && seen.insert(*name)
         })
         .map(|(name, at_ms)| Retired { name: name.to_owned(), at_ms })
         .collect()

@@ -11,7 +11,7 @@ use rkyv::util::AlignedVec;
 use sha2::{Digest, Sha256};
 
 use super::epoch::{self, Bell, Epoch, Follow};
-use super::file::{Built, Schema, SectionFile, content_hash};
+use super::file::{Built, Schema, SectionFile, holds_content};
 use super::load::{Cache, read_manifest_file};
 use super::lock::Lock;
 use super::manifest::{FileRef, Manifest};
@@ -97,6 +97,7 @@ impl DataDir {
             None => Follow::Map,
         };
         if !options.read_only && !is_complete(storage.as_ref()) {
+            refuse_foreign(storage.as_ref())?;
             create_files(storage.as_ref())?;
         }
         let epoch = Epoch::open(storage.as_ref(), follow)
@@ -222,7 +223,7 @@ impl DataDir {
         let name = format!("{prefix}-{}.seg", built.content_hash);
         let crc32c =
             super::sections::get_u32(&built.bytes, super::sections::AT_HEADER_CRC).unwrap_or_default();
-        self.write_immutable(&name, &built.bytes, &|bytes| content_hash(bytes) == built.content_hash)?;
+        self.write_immutable(&name, &built.bytes, &|bytes| holds_content(bytes, &built.content_hash))?;
         Ok(FileRef { name, length: built.bytes.len() as u64, crc32c })
     }
 
@@ -373,6 +374,27 @@ fn is_complete(storage: &dyn Storage) -> bool {
     has(CURRENT)
         && storage.stat(RING).is_ok_and(|found| found.len == RING_BYTES as u64)
         && storage.open(EPOCH, OpenMode::Read).is_ok_and(|file| epoch::check(file.as_ref()).is_ok())
+}
+
+/// Names that an operator may put into a folder before it becomes a data directory.
+const PLACED: [&str; 2] = ["config.toml", "lost+found"];
+
+/// Refuses a folder that is somebody else's: it holds visible files, and none of them is ours.
+fn refuse_foreign(storage: &dyn Storage) -> Result<(), StorageError> {
+    let names = storage.list().map_err(|error| StorageError::io("list", storage.path(), error))?;
+    let foreign = |name: &&String| {
+        names::classify(name) == names::NameKind::Foreign
+            && !name.starts_with('.')
+            && !PLACED.contains(&name.as_str())
+    };
+    let ours = names.iter().any(|name| names::classify(name) != names::NameKind::Foreign);
+    match names.iter().filter(foreign).min() {
+        Some(name) if !ours => Err(StorageError::UnsafeDirectory {
+            path: storage.path().to_owned(),
+            detail: format!("it holds other files ({name:?}, say); name an empty or a new folder"),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Creates what is missing, under the lock; `CURRENT` last.

@@ -358,6 +358,13 @@ pub(crate) fn content_hash(bytes: &[u8]) -> String {
     names::hash_digits(&hash.finalize())
 }
 
+/// Whether a file has the content of a hash, and a generation that is one: the hash leaves it out, so that a damage there
+/// would be taken for the same content.
+pub(crate) fn holds_content(bytes: &[u8], hash: &str) -> bool {
+    let generation = get_u64(bytes, s::AT_GENERATION).map(|number| crc32c::crc32c(&number.to_le_bytes()));
+    generation == get_u32(bytes, s::AT_GENERATION_CRC) && content_hash(bytes) == hash
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -104,7 +104,13 @@ pub(super) fn create_missing(storage: &dyn Storage) -> Result<(), StorageError> 
     match current {
         Ok(_) => return Ok(()),
         Err(StorageError::Damaged { .. }) => drop(set_aside(storage, CURRENT)?),
-        Err(StorageError::Io { ref source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+        Err(StorageError::Io { ref source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            if !is_missing(storage, PREVIOUS)? {
+                tracing::warn!(
+                    "CURRENT is missing; the state before the last commit is served: repeat the last change"
+                );
+            }
+        }
         Err(StorageError::Io { ref source, .. }) if source.kind() == io::ErrorKind::InvalidData => {
             set_aside(storage, CURRENT)?;
         }

@@ -275,6 +275,63 @@ fn the_status_says_that_a_manifest_was_lost_until_the_next_change() {
 }
 
 #[test]
+fn a_damaged_source_is_written_anew_by_the_next_import_even_of_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let catalog = open(&data);
+    put(&catalog, Layer::Local, &[knowledge("camera", "Take a picture."), knowledge("maps", "Find.")]);
+    let source = segments(&data, "source-").remove(0);
+    overwrite(&source, |bytes| bytes[100] ^= 1);
+    assert!(!catalog.verify(None).unwrap().iter().all(|file| file.ok));
+    catalog.update(Layer::Local, &mut |_| Ok(None)).unwrap();
+    assert!(catalog.verify(None).unwrap().iter().all(|file| file.ok));
+    assert_eq!(ids(&catalog), ["camera", "maps"]);
+}
+
+#[test]
+fn compact_mends_what_no_query_has_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let catalog = open(&data);
+    put(&catalog, Layer::Local, &[knowledge("camera", "Take a picture.")]);
+    damage_section(&data, &catalog, "local-", "names");
+    let catalog = open(&data);
+    assert!(!catalog.verify(None).unwrap().iter().all(|file| file.ok));
+    catalog.compact().unwrap();
+    assert!(catalog.verify(None).unwrap().iter().all(|file| file.ok));
+}
+
+#[test]
+fn a_directory_in_the_place_of_the_previous_manifest_blocks_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let catalog = open(&data);
+    put(&catalog, Layer::Local, &[knowledge("camera", "Take a picture.")]);
+    put(&catalog, Layer::Local, &[knowledge("maps", "Find.")]);
+    fs::remove_file(data.join("PREVIOUS")).unwrap();
+    fs::create_dir(data.join("PREVIOUS")).unwrap();
+    put(&catalog, Layer::Local, &[knowledge("alarm", "Wake.")]);
+    assert_eq!(ids(&catalog), ["alarm"]);
+    assert!(data.join("PREVIOUS").is_file());
+}
+
+#[test]
+fn a_folder_of_somebody_elses_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("letter.txt"), "dear").unwrap();
+    let refused = repertoire::Catalog::open(dir.path()).unwrap_err();
+    assert!(refused.to_string().contains("letter.txt"), "{refused}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was written");
+    let placed = tempfile::tempdir().unwrap();
+    fs::write(placed.path().join("config.toml"), "").unwrap();
+    fs::write(placed.path().join(".keep"), "").unwrap();
+    drop(open(placed.path()));
+    // Once it is ours, other files do not matter.
+    fs::write(placed.path().join("letter.txt"), "dear").unwrap();
+    drop(open(placed.path()));
+}
+
+#[test]
 fn a_file_without_an_end_is_refused_by_verify_and_inspect() {
     let dir = tempfile::tempdir().unwrap();
     let catalog = open(dir.path());

@@ -59,8 +59,10 @@ fn lines_are_those_of_a_compiler_and_errors_make_the_answer_negative() {
     assert!(lines[0].starts_with(&format!("{folder}/broken/SKILL.md:2:5: error: ")), "{}", answer.stdout);
     assert!(lines[0].ends_with("[yaml_invalid] [lint_rejected]"));
     assert!(
-        lines[1].starts_with(&format!("{folder}/tool.skill.json: warning: "))
-            && lines[1].ends_with("[lint_unavailable]")
+        lines[1].starts_with(&format!("{folder}/tool.skill.json:1:101: warning: "))
+            && lines[1].ends_with("[lint_unavailable]"),
+        "{}",
+        answer.stdout
     );
     assert!(
         lines.iter().any(|line| line.starts_with(&format!("{folder}/lamp/SKILL.md:12:4: error: U+200B")))

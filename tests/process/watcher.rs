@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use repertoire::catalog::BundledMode;
 use repertoire::{Catalog, Filter, Narrowing, Options, View};
+use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
 use crate::program::{Program, text};
@@ -57,6 +58,11 @@ impl Watcher {
         let input = child.stdin.take().expect("an input");
         let output = BufReader::new(child.stdout.take().expect("an output")).lines();
         Self { child, input, output }
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("the watcher gets the signal");
     }
 
     /// Makes it query an id; comes back when every kind of query has seen it.

@@ -8,6 +8,7 @@ use repertoire::error::counted;
 use repertoire::import::Outcome;
 use repertoire::intake::{self, Counts, ImportOptions, ImportReport, ReportLine};
 use repertoire::limits::PROGRESS_FILES_MIN;
+use repertoire::model::Layer;
 
 use crate::cli::context::Context;
 use crate::cli::diagnostic::Severity;
@@ -84,6 +85,7 @@ impl Import {
         options.full = self.full;
         options.keep = self.keep;
         options.namespace.clone_from(&self.namespace);
+        let starter = shows_starter(catalog)?;
         let bar = progress::files(&context.output, "reading");
         let report = intake::import_paths(catalog, &self.paths, &options, &|progress| {
             if progress.total > PROGRESS_FILES_MIN {
@@ -97,8 +99,25 @@ impl Import {
         if self.check {
             context.output.note("nothing was changed (--check)");
         }
+        let unusable = report.skills.iter().filter(|line| !line.unavailable.is_empty()).count();
+        if unusable > 0 {
+            let skills = counted(unusable as u64, "skill");
+            context.output.note(&format!(
+                "{skills} cannot be used with the tools there are, and no list or search shows them; `repertoire get ID` says why"
+            ));
+        }
+        if starter && !shows_starter(catalog)? {
+            context.output.note(
+                "the starter skills no longer show, now that you have your own; [bundled] mode = \"always\" keeps them",
+            );
+        }
         Ok(Exit::done_if(report.counts.rejected == 0))
     }
+}
+
+/// Whether the starter skills show.
+fn shows_starter(catalog: &Catalog) -> Result<bool, Failure> {
+    Ok(catalog.status()?.layers.iter().any(|layer| layer.layer == Layer::Bundled))
 }
 
 /// Writes what changed or needs a look, in the manner of a compiler, and the sums.

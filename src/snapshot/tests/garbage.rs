@@ -93,14 +93,19 @@ fn foreign_files_and_the_fixed_ones_are_never_deleted() {
 #[test]
 fn a_clock_that_goes_back_neither_deletes_early_nor_keeps_for_ever() {
     let base = Manifest::default();
-    let with = |at_ms: u64, now_ms: u64| {
-        let mut before = base.clone();
-        before.retired = vec![super::super::manifest::Retired { name: "x".to_owned(), at_ms }];
-        super::super::collect::retire(&before, &base, now_ms)
-    };
+    let with = |at_ms: u64, now_ms: u64| kept(&base, at_ms, now_ms, false);
+    let kept_there = |at_ms: u64, now_ms: u64| kept(&base, at_ms, now_ms, true);
     assert_eq!(with(1_000, 500)[0].at_ms, 500, "retired now, at the latest");
     assert_eq!(with(1_000, 1_000 + RETIRED_GRACE_MS - 1).len(), 1);
     assert_eq!(with(1_000, 1_000 + RETIRED_GRACE_MS).len(), 0);
+    assert_eq!(kept_there(1_000, 1_000 + 9 * RETIRED_GRACE_MS)[0].at_ms, 1_000, "until it is deleted");
+}
+
+/// What is remembered of a file that was retired at a time.
+fn kept(base: &Manifest, at_ms: u64, now_ms: u64, is_there: bool) -> Vec<super::super::manifest::Retired> {
+    let mut before = base.clone();
+    before.retired = vec![super::super::manifest::Retired { name: "x".to_owned(), at_ms }];
+    super::super::collect::retire(&before, base, now_ms, &|_| is_there)
 }
 
 #[test]
