@@ -72,8 +72,8 @@ pub(crate) fn why(
         }
         anywhere.iter_mut().zip(held).for_each(|(anywhere, here)| *anywhere |= here);
     }
-    anywhere.iter_mut().for_each(|held| *held = !*held);
-    let words = wanted.chosen(&anywhere);
+    let nowhere: Vec<bool> = anywhere.into_iter().map(|held| !held).collect();
+    let words = wanted.chosen(&nowhere);
     if !words.is_empty() {
         answer.push((Field::Body, words));
     }
