@@ -72,7 +72,9 @@ pub(crate) fn why(
         }
         anywhere.iter_mut().zip(held).for_each(|(anywhere, here)| *anywhere |= here);
     }
-    anywhere.iter_mut().for_each(|held| *held = !*held);
+    for held in &mut anywhere {
+        *held = !*held;
+    }
     let words = wanted.chosen(&anywhere);
     if !words.is_empty() {
         answer.push((Field::Body, words));
