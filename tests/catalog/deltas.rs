@@ -24,7 +24,8 @@ fn skill(number: u8, variant: u8) -> Entry {
     match variant % 7 {
         0 => deprecated(entry),
         1 => {
-            let mut changed = flow(&entry.skill.id, if variant % 2 == 0 { "tap" } else { "no_such_tool" });
+            let mut changed =
+                flow(&entry.skill.id, if variant.is_multiple_of(2) { "tap" } else { "no_such_tool" });
             changed.skill.name = entry.skill.name;
             changed
         }
@@ -216,5 +217,6 @@ fn an_update_of_one_skill_leaves_the_segment_of_the_others_as_it_is() {
 fn files(data: &Path) -> BTreeSet<String> {
     let names =
         fs::read_dir(data).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.ends_with(".seg") || name.ends_with(".jsonl")).collect()
+    let ours = |name: &String| Path::new(name).extension().is_some_and(|end| end == "seg" || end == "jsonl");
+    names.filter(ours).collect()
 }

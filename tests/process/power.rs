@@ -27,7 +27,7 @@ const SHUTDOWN: &str = "import fcntl, os, struct, sys\n\
 const JOURNAL_FIRST: &str = "1";
 const AT_ONCE: &str = "2";
 /// How long a writer gets to make its first commit.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A file system in a file.
 struct Disk {

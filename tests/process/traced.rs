@@ -113,7 +113,7 @@ impl Matrix {
             fs::remove_dir_all(&folder).expect("the last folder goes");
             let copied = Command::new("cp").arg("-a").arg(&source).arg(&folder).status();
             assert!(copied.expect("cp is there").success());
-            words[1] = text(&folder).to_owned();
+            text(&folder).clone_into(&mut words[1]);
         }
         (data, words)
     }
@@ -160,8 +160,14 @@ impl Matrix {
         let found = list(&data);
         assert!(found == case.old || found == case.new, "{at}: {found:?}");
         assert!(!done || found == case.new, "{at}: acknowledged and not there");
+        // A statement stands in the ring: only folding it, which nobody waits for, may fail behind its back.
+        let folds = words[0] == "entitlements" && !point.line.contains("revocations");
+        assert!(
+            !done || killed || folds || !point.call.contains("sync"),
+            "{at}: acknowledged without its sync"
+        );
         if case.repeatable || found == case.old {
-            let (_, again) = (&data, self.words_again(case));
+            let again = self.words_again(case);
             let words: Vec<&str> = again.iter().map(String::as_str).collect();
             Answer::of(&words, &command(&data, &words).output().expect("the program runs")).code(0);
             assert!(list(&data) == case.new, "{at}: repeated");

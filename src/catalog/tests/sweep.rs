@@ -139,6 +139,10 @@ fn check(twin: &Twin) {
     let Some([synced, local]) = answer else { panic!("{}: never healed", twin.what) };
     assert!(prepared.synced.contains(&synced), "{}: {synced:?}", twin.what);
     assert!(prepared.local.contains(&local), "{}: {local:?}", twin.what);
+    if synced.is_empty() {
+        // Nothing synced is an answer only together with the word for it.
+        assert_eq!(catalog.status().unwrap().sync.state, "SUSPENDED", "{}", twin.what);
+    }
     // Life goes on, and what was hidden stays so over the next changes.
     catalog.apply(Layer::Local, vec![knowledge("new", "Comes later.")], &BTreeSet::new()).unwrap();
     catalog.fold().unwrap();
