@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(failure.hint, "list or search to see which there are");
         let failure = Failure::from(Error::from(StorageError::damaged("CURRENT", "crc 1; wanted 2")));
         assert_eq!(failure.message, "CURRENT is damaged: crc 1; wanted 2");
-        assert!(failure.hint.starts_with("run `repertoire verify`"));
+        assert!(failure.hint.starts_with("run `repertoire compact`"));
     }
 
     #[test]
