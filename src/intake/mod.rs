@@ -47,6 +47,8 @@ pub struct ImportOptions {
     pub full: bool,
     /// Skills that vanished from a root stay in the layer.
     pub keep: bool,
+    /// The roots are not read: what was imported from them leaves the layer, whether they are still there or not.
+    pub forget: bool,
     /// Prefix of every id.
     pub namespace: Option<String>,
     /// A file that is named itself is JSON lines whatever its name, unless its name or its first line says otherwise;
@@ -157,6 +159,10 @@ fn read_roots(
 ) -> (Vec<RootReading>, Vec<SkillOutcome>) {
     let mut roots: Vec<(PathBuf, String, Search)> = Vec::new();
     let mut refused = Vec::new();
+    if options.forget {
+        // An empty reading of a root takes away all that it brought.
+        return (paths.iter().map(|path| RootReading::new(root_name(path), Vec::new())).collect(), refused);
+    }
     for path in paths {
         match find(path, options.any_name) {
             Ok((real, name, search)) => {
@@ -186,6 +192,17 @@ fn read_roots(
         reading
     });
     (readings.collect(), refused)
+}
+
+/// The name under which a root was imported that may be gone: the real path of what there is of it, and the rest.
+fn root_name(path: &Path) -> String {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let real = absolute.ancestors().find_map(|known| {
+        let rest = absolute.strip_prefix(known).ok()?;
+        let real = fs::canonicalize(known).ok()?;
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    });
+    real.unwrap_or(absolute).to_string_lossy().into_owned()
 }
 
 /// Finds the files of one argument.

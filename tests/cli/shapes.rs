@@ -122,6 +122,32 @@ fn resolve_gives_ordered_steps_or_every_problem() {
 }
 
 #[test]
+fn what_came_from_a_folder_that_is_gone_is_forgotten_on_demand() {
+    let program = Program::new();
+    let skill = program
+        .write("in/note/SKILL.md", "---\nname: note\ndescription: Take a note.\n---\nWrite it down.\n");
+    program.write("other/wifi/SKILL.md", crate::program::WIFI);
+    let (folder, other) =
+        (program.path("in").display().to_string(), program.path("other").display().to_string());
+    program.json(&["import", &folder, &other], 0);
+    let single = skill;
+    program.json(&["import", &single], 0);
+    std::fs::remove_dir_all(program.path("in")).expect("the folder goes");
+    let missing = program.run(&["import", &folder]).code(1);
+    assert!(missing.stderr.contains("--forget"), "{}", missing.stderr);
+    let total = program.json(&["list", "--layer", "local"], 0)["total"].clone();
+    let check = program.json(&["import", "--forget", "--check", &folder], 0);
+    assert_eq!(check["counts"]["removed"], 1, "{check}");
+    assert_eq!(program.json(&["list", "--layer", "local"], 0)["total"], total, "--check changes nothing");
+    assert_eq!(program.json(&["import", "--forget", &folder], 0)["counts"]["removed"], 1);
+    let _ = program.json(&["import", "--forget", &single], 0);
+    let left = program.json(&["list", "--layer", "local"], 0);
+    assert_eq!((&left["total"], &left["skills"][0]["id"]), (&json!(1), &json!("wifi")), "{left}");
+    let nothing = program.run(&["import", "--forget", &folder]).code(0);
+    assert!(nothing.stderr.contains("nothing was imported from there"), "{}", nothing.stderr);
+}
+
+#[test]
 fn import_reports_every_skill_and_mirrors_a_folder() {
     let program = Program::new();
     program.write("in/wifi/SKILL.md", crate::program::WIFI);

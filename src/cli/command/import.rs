@@ -33,6 +33,9 @@ pub(crate) struct Import {
     /// Keep skills whose files vanished from their folder
     #[arg(long)]
     keep: bool,
+    /// Take away what was imported from these paths, whether they are still there or not
+    #[arg(long, conflicts_with_all = ["keep", "watch", "namespace", "full"])]
+    forget: bool,
     /// Import again whenever files change, until ^C
     #[arg(long)]
     watch: bool,
@@ -84,6 +87,7 @@ impl Import {
         options.check = self.check;
         options.full = self.full;
         options.keep = self.keep;
+        options.forget = self.forget;
         options.namespace.clone_from(&self.namespace);
         let starter = shows_starter(catalog)?;
         let bar = progress::files(&context.output, "reading");
@@ -98,6 +102,14 @@ impl Import {
         context.output.answer(&report, |out| write(out, &report))?;
         if self.check {
             context.output.note("nothing was changed (--check)");
+        }
+        if self.forget && report.skills.is_empty() {
+            context.output.note("nothing was imported from there; give the path as it was given to import");
+        }
+        if !self.forget && self.paths.iter().any(|path| !path.exists()) {
+            context.output.note(
+                "what a path published that is gone stays; `repertoire import --forget PATH` takes it away",
+            );
         }
         let unusable = report.skills.iter().filter(|line| !line.unavailable.is_empty()).count();
         if unusable > 0 {
