@@ -12,6 +12,9 @@ use crate::tools::{Effect, ToolSpec, listing};
 /// The table of this product, as data.
 pub(crate) const BUILTIN_JSON: &str = include_str!("builtin.json");
 
+/// The fingerprint of that table, so that opening a catalog need not parse it; a test says that it is true.
+static BUILTIN_FINGERPRINT: &[u8; 32] = include_bytes!("builtin.fingerprint");
+
 /// A name resolved to its tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolved<'a> {
@@ -26,9 +29,17 @@ pub struct Resolved<'a> {
 /// The tools of a deployment. Immutable; cheap to share behind an `Arc`.
 #[derive(Debug, Default)]
 pub struct ToolRegistry {
+    /// The built-in table is read when it is needed first: who only looks skills up never needs it.
+    table: OnceLock<Table>,
+    is_builtin: bool,
+    fingerprint: OnceLock<[u8; 32]>,
+}
+
+/// Tools and their names.
+#[derive(Debug, Default)]
+struct Table {
     specs: Vec<ToolSpec>,
     names: HashMap<String, Place>,
-    fingerprint: OnceLock<[u8; 32]>,
 }
 
 /// Where a name leads.
@@ -40,13 +51,26 @@ struct Place {
 }
 
 impl ToolRegistry {
-    /// The built-in table. Read once a process, then an `Arc` clone.
+    /// The built-in table. Read at most once a process, when a tool is asked for; an `Arc` clone.
     #[must_use]
     pub fn builtin() -> Arc<Self> {
-        static BUILTIN: OnceLock<Arc<ToolRegistry>> = OnceLock::new();
-        // The table is compiled in and a test reads it: the empty default stands for "cannot happen".
-        let table = BUILTIN.get_or_init(|| Self::default().with_json(BUILTIN_JSON).unwrap_or_default());
-        Arc::clone(table)
+        static BUILTIN: LazyLock<Arc<ToolRegistry>> = LazyLock::new(|| {
+            let fingerprint = OnceLock::from(*BUILTIN_FINGERPRINT);
+            Arc::new(ToolRegistry { table: OnceLock::new(), is_builtin: true, fingerprint })
+        });
+        Arc::clone(&BUILTIN)
+    }
+
+    fn table(&self) -> &Table {
+        self.table.get_or_init(|| {
+            if !self.is_builtin {
+                return Table::default();
+            }
+            // The table is compiled in and a test reads it: the empty default stands for "cannot happen".
+            Table::new(
+                listing::read(BUILTIN_JSON).map(|added| listing::merge(&[], added)).unwrap_or_default(),
+            )
+        })
     }
 
     /// This table extended by a JSON text: `{"tools":[ToolSpec]}`, an array of `ToolSpec`, or the result of an MCP
@@ -59,27 +83,17 @@ impl ToolRegistry {
     /// Every problem of the text at once, each with a JSON pointer.
     pub fn with_json(&self, text: &str) -> Result<Arc<Self>, Vec<Problem>> {
         let added = listing::read(text)?;
-        Ok(Arc::new(Self::from_specs(listing::merge(&self.specs, added))))
-    }
-
-    /// A table of tools whose names are already known to be unique.
-    fn from_specs(specs: Vec<ToolSpec>) -> Self {
-        let mut names = HashMap::new();
-        for (ordinal, spec) in specs.iter().enumerate() {
-            names.insert(spec.name.clone(), Place { ordinal, alias: None });
-            for (alias, named) in spec.aliases.iter().enumerate() {
-                names.entry(named.name.clone()).or_insert(Place { ordinal, alias: Some(alias) });
-            }
-        }
-        Self { specs, names, fingerprint: OnceLock::new() }
+        let table = Table::new(listing::merge(&self.table().specs, added));
+        Ok(Arc::new(Self { table: OnceLock::from(table), is_builtin: false, fingerprint: OnceLock::new() }))
     }
 
     /// The tool of that name or alias, exactly as written; `None` if there is none. One hash look-up.
     #[must_use]
     pub fn resolve(&self, name: &str) -> Option<Resolved<'_>> {
         static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
-        let place = self.names.get(name)?;
-        let spec = self.specs.get(place.ordinal)?;
+        let table = self.table();
+        let place = table.names.get(name)?;
+        let spec = table.specs.get(place.ordinal)?;
         let fixed =
             place.alias.and_then(|alias| spec.aliases.get(alias)).map_or(&*NOTHING, |alias| &alias.fixed);
         Some(Resolved { spec, fixed, ordinal: place.ordinal })
@@ -101,46 +115,37 @@ impl ToolRegistry {
 
     /// All tools in table order.
     pub fn specs(&self) -> impl ExactSizeIterator<Item = &ToolSpec> {
-        self.specs.iter()
+        self.table().specs.iter()
     }
 
     /// How many tools there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.specs.len()
+        self.table().specs.len()
     }
 
     /// Whether there is no tool at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.specs.is_empty()
+        self.table().specs.is_empty()
     }
 
     /// The tool at a place of the table.
     #[must_use]
     pub fn get(&self, ordinal: usize) -> Option<&ToolSpec> {
-        self.specs.get(ordinal)
+        self.table().specs.get(ordinal)
     }
 
     /// Tools that only look or wait: what every flow may use beside its own.
     pub fn harmless(&self) -> impl Iterator<Item = &ToolSpec> {
-        self.specs.iter().filter(|spec| spec.effect != Effect::Mutate)
+        self.table().specs.iter().filter(|spec| spec.effect != Effect::Mutate)
     }
 
     /// SHA-256 over everything that validation depends on (names, schemas, rules, effects, risks), independent of the
     /// order of the tools: equal registries have equal fingerprints. Computed at the first call.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
-        *self.fingerprint.get_or_init(|| {
-            let mut lines: Vec<String> = self.specs.iter().map(canonical_line).collect();
-            lines.sort_unstable();
-            let mut hash = Sha256::new();
-            for line in lines {
-                hash.update(line.as_bytes());
-                hash.update(b"\n");
-            }
-            hash.finalize().into()
-        })
+        *self.fingerprint.get_or_init(|| self.table().fingerprint())
     }
 
     /// The nearest known name, for an error message; `None` if nothing is near. Linear in the number of names.
@@ -151,8 +156,33 @@ impl ToolRegistry {
             return None;
         }
         let most = (wanted.len() / 3).clamp(1, 4);
-        let distances = self.names.keys().map(|known| (distance(&wanted, known), known.as_str()));
+        let distances = self.table().names.keys().map(|known| (distance(&wanted, known), known.as_str()));
         distances.filter(|(distance, _)| *distance <= most).min().map(|(_, known)| known)
+    }
+}
+
+impl Table {
+    /// A table of tools whose names are already known to be unique.
+    fn new(specs: Vec<ToolSpec>) -> Self {
+        let mut names = HashMap::new();
+        for (ordinal, spec) in specs.iter().enumerate() {
+            names.insert(spec.name.clone(), Place { ordinal, alias: None });
+            for (alias, named) in spec.aliases.iter().enumerate() {
+                names.entry(named.name.clone()).or_insert(Place { ordinal, alias: Some(alias) });
+            }
+        }
+        Self { specs, names }
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        let mut lines: Vec<String> = self.specs.iter().map(canonical_line).collect();
+        lines.sort_unstable();
+        let mut hash = Sha256::new();
+        for line in lines {
+            hash.update(line.as_bytes());
+            hash.update(b"\n");
+        }
+        hash.finalize().into()
     }
 }
 
@@ -183,4 +213,25 @@ fn distance(wanted: &[char], known: &str) -> usize {
         }
     }
     row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_fingerprint_is_that_of_the_embedded_table() {
+        let registry = ToolRegistry::builtin();
+        let found = registry.table().fingerprint();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tools/builtin.fingerprint");
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(path, found).unwrap();
+        }
+        assert!(
+            std::fs::read(path).unwrap() == found
+                && (registry.fingerprint() == found || std::env::var_os("UPDATE_GOLDEN").is_some()),
+            "the table changed; write its fingerprint with UPDATE_GOLDEN=1 cargo test --lib the_embedded_fingerprint, then build again"
+        );
+        assert!(!registry.is_empty());
+    }
 }
