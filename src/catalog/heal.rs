@@ -5,8 +5,7 @@
 
 use crate::catalog::build::build;
 use crate::catalog::handle::is_damage;
-use crate::catalog::state::{Kept, kept};
-use crate::catalog::update::{folded, set_kept};
+use crate::catalog::update::folded;
 use crate::catalog::{Catalog, source};
 use crate::error::{Error, Result, StorageError};
 use crate::limits::SEGMENTS_KEPT_MAX;
@@ -78,7 +77,7 @@ impl Catalog {
         let keep = self.inner.options.keep_generations as usize;
         let outcome = self.inner.dir.commit_then(
             &mut |loaded| {
-                let mut manifest = folded(loaded)?;
+                let mut manifest = folded(loaded, |_| {})?;
                 let known = manifest.layers.entry(layer.name().to_owned()).or_default();
                 if known.current != *damaged {
                     return Ok(Edit::Rebase);
@@ -176,13 +175,11 @@ impl Catalog {
                 if loaded.manifest.recovered.is_none() {
                     return Ok(Edit::Unchanged);
                 }
-                let mut manifest = folded(loaded)?;
+                let mut manifest = folded(loaded, |kept| kept.recovered = loaded.manifest.recovered)?;
                 for (layer, next) in &rebuilt {
                     manifest.layers.entry(layer.name().to_owned()).or_default().advance(next.clone(), 0);
                 }
-                let recovered = manifest.recovered.take();
-                let state = Kept { recovered, ..kept(loaded)? };
-                set_kept(&mut manifest, loaded, state)?;
+                manifest.recovered = None;
                 Ok(Edit::Install(Box::new(manifest)))
             },
             &mut |_| {},

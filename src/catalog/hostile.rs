@@ -15,6 +15,7 @@ use crate::entitlement::{LocalStatement, Narrowing, Statement};
 use crate::error::Result;
 use crate::index::SectionKind;
 use crate::model::{Entry, Layer, Skill};
+use crate::snapshot::record::PAYLOAD_SHIFT;
 use crate::snapshot::sections::{
     AT_GENERATION, AT_GENERATION_CRC, AT_GENERATION_END, AT_HEADER_CRC, AT_SECTION_COUNT, ENTRY_BYTES,
     HEADER_BYTES, KIND_BLOCKS, Section, get_u32, get_u64, head_bytes, put,
@@ -130,8 +131,8 @@ fn mend_rows(bytes: &mut [u8], kind: u32, (first, stride, at): (usize, usize, us
         let (Some(place), Some(length)) = (get_u64(bytes, row + at), get_u32(bytes, row + at + 8)) else {
             return;
         };
-        let payload = usize::try_from(place >> 56).ok().and_then(|number| records.get(number));
-        let offset = usize::try_from(place & ((1 << 56) - 1)).ok();
+        let payload = usize::try_from(place >> PAYLOAD_SHIFT).ok().and_then(|number| records.get(number));
+        let offset = usize::try_from(place & ((1 << PAYLOAD_SHIFT) - 1)).ok();
         let record = payload.zip(offset).and_then(|(payload, offset)| {
             payload.get(offset..offset.checked_add(usize::try_from(length).ok()?)?)
         });

@@ -7,7 +7,7 @@ use crate::catalog::open::OpenLayer;
 use crate::catalog::report::{
     EntitlementsReport, FileReport, LayerStatus, SectionReport, Status, SubscriptionReport, SyncStatus,
 };
-use crate::catalog::state::{State, kept};
+use crate::catalog::state::State;
 use crate::catalog::{Catalog, source};
 use crate::error::{Result, StorageError};
 use crate::index::SectionKind;
@@ -33,7 +33,7 @@ impl Catalog {
         let state = self.current()?;
         let layers = state.layers.iter().map(|open| layer_status(&state, open)).collect();
         let sync = SyncStatus { state: state.sync_state().to_owned(), ..SyncStatus::default() };
-        let recovered = kept(&state.loaded)?.recovered.map(said);
+        let recovered = state.base.recovered.map(said);
         Ok(Status { layers, sync, entitlements: entitlements_of(&state), recovered })
     }
 

@@ -33,6 +33,28 @@ pub(crate) struct Delta {
     pub(crate) removes: BTreeSet<String>,
 }
 
+impl Delta {
+    /// What of a small change is not there already. `puts` are sorted by id; an id of theirs is not taken out.
+    ///
+    /// # Errors
+    /// A record that is compared is damaged.
+    pub(crate) fn new(open: &OpenLayer, puts: &[Entry], removes: &BTreeSet<String>) -> Result<Self> {
+        let mut delta = Self::default();
+        for entry in puts {
+            if same(open, entry)?.is_none() {
+                delta.puts.push(entry.clone());
+            }
+        }
+        for id in removes {
+            let is_put = puts.binary_search_by(|entry| entry.skill.id.cmp(id)).is_ok();
+            if !is_put && ordinal_of(open, id)?.is_some_and(|ordinal| open.live.test(ordinal)) {
+                delta.removes.insert(id.clone());
+            }
+        }
+        Ok(delta)
+    }
+}
+
 impl Plan {
     /// Compares entries with a generation. Cost: one digest an entry, on all processors; bodies are not read.
     ///
@@ -105,7 +127,7 @@ fn compare(open: &OpenLayer, entries: &[Entry]) -> Result<Vec<Option<u32>>> {
 }
 
 /// The ordinal that holds exactly this entry, if one does.
-pub(crate) fn same(open: &OpenLayer, entry: &Entry) -> Result<Option<u32>> {
+fn same(open: &OpenLayer, entry: &Entry) -> Result<Option<u32>> {
     let Some(ordinal) = ordinal_of(open, &entry.skill.id)?.filter(|ordinal| open.live.test(*ordinal)) else {
         return Ok(None);
     };

@@ -39,7 +39,7 @@ pub(crate) struct State {
     /// The manifest and the ring as they were read.
     pub(crate) loaded: Loaded,
     /// What the manifest keeps, parsed once a manifest.
-    base: Arc<Kept>,
+    pub(crate) base: Arc<Kept>,
     /// Folded statements with those of the ring.
     pub(crate) statements: Arc<Statements>,
     /// Open layers in precedence order.

@@ -5,15 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::catalog::Catalog;
-use crate::catalog::plan::{self, Delta, Plan};
+use crate::catalog::plan::{Delta, Plan};
 use crate::catalog::report::Committed;
-use crate::catalog::state::{Kept, State, kept, ordinal_of};
+use crate::catalog::state::{Kept, State, kept};
 use crate::catalog::write::keeps_source;
 use crate::entitlement::{LocalStatement, Statement, Statements};
 use crate::error::{Error, Problem, Result, StorageError};
 use crate::limits::UPDATE_ATTEMPTS_MAX;
 use crate::model::{Entry, Layer};
 use crate::snapshot::{Edit, Generation, Loaded, Manifest, Outcome};
+
+/// Writes the generation of that number on top of a current one; `None` if there is nothing to change.
+type Write<'w> = dyn FnMut(&State, &Generation, u64) -> Result<Option<Generation>> + 'w;
 
 impl Catalog {
     /// Replaces the content of a layer. `change` gets the current entries and answers the new full set, or `None` if
@@ -32,39 +35,24 @@ impl Catalog {
         change: &mut dyn FnMut(Vec<Entry>) -> Result<Option<Vec<Entry>>>,
     ) -> Result<Committed> {
         refuse_bundled(layer)?;
-        for _ in 0..UPDATE_ATTEMPTS_MAX {
-            let state = self.current()?;
-            let base = current_of(&state.loaded.manifest, layer);
-            let generation = base.generation.max(state.loaded.manifest.generation_floor) + 1;
-            let (former, sound) = self.entries_and_source(&state, layer)?;
+        self.replace(layer, &mut |state, base, generation| {
+            let (former, sound) = self.entries_and_source(state, layer)?;
             let entries = match change(former)? {
                 // Nothing to change, but a source to mend.
-                None if !sound => Some(self.entries_of(&state, layer)?),
+                None if !sound => Some(self.entries_of(state, layer)?),
                 other => other,
             };
-            let Some(mut entries) = entries else {
-                self.inner.dir.announce()?;
-                return Ok(Committed { generation: base.generation, changed: false });
-            };
+            let Some(mut entries) = entries else { return Ok(None) };
             refuse_broken(layer, &entries)?;
             tidy(layer, &mut entries);
             // What is damaged is written anew, not changed.
             let open = state.layer(layer).filter(|_| sound).map(AsRef::as_ref);
-            let next = match Plan::new(open, entries, self.registry())? {
-                Plan::Nothing => base.clone(),
-                Plan::Whole(entries) => self.write_whole(layer, entries, generation)?,
-                Plan::Delta(delta) => self.write_delta(&state, layer, &base, delta, generation)?,
-            };
-            if next.files == base.files && next.sources == base.sources {
-                self.inner.dir.announce()?;
-                return Ok(Committed { generation: base.generation, changed: false });
-            }
-            if let Some(committed) = self.publish(layer, &base, &next)? {
-                return Ok(committed);
-            }
-            tracing::debug!(layer = layer.name(), "the layer changed meanwhile; building again");
-        }
-        Err(StorageError::Contended { layer: layer.name(), attempts: UPDATE_ATTEMPTS_MAX }.into())
+            Ok(match Plan::new(open, entries, self.registry())? {
+                Plan::Nothing => None,
+                Plan::Whole(entries) => Some(self.write_whole(layer, entries, generation)?),
+                Plan::Delta(delta) => Some(self.write_delta(state, layer, base, delta, generation)?),
+            })
+        })
     }
 
     /// Changes some skills of a layer: `puts` come in, in the place of those of the same id, `removes` go. What stays is
@@ -78,39 +66,35 @@ impl Catalog {
         refuse_bundled(layer)?;
         refuse_broken(layer, &puts)?;
         tidy(layer, &mut puts);
+        self.replace(layer, &mut |state, base, generation| {
+            let Some(open) = state.layer(layer) else {
+                return self.write_whole(layer, puts.clone(), generation).map(Some);
+            };
+            let delta = Delta::new(open, &puts, removes)?;
+            if delta.puts.is_empty() && delta.removes.is_empty() {
+                return Ok(None);
+            }
+            self.write_delta(state, layer, base, delta, generation).map(Some)
+        })
+    }
+
+    /// Publishes what `write` makes of the current generation, with the number that it is to have; again if another
+    /// process committed meanwhile. Nothing, or the files that are there already, is no new generation.
+    fn replace(&self, layer: Layer, write: &mut Write<'_>) -> Result<Committed> {
         for _ in 0..UPDATE_ATTEMPTS_MAX {
             let state = self.current()?;
             let base = current_of(&state.loaded.manifest, layer);
             let generation = base.generation.max(state.loaded.manifest.generation_floor) + 1;
-            let next = match state.layer(layer) {
-                None => self.write_whole(layer, puts.clone(), generation)?,
-                Some(open) => {
-                    let mut delta = Delta { puts: Vec::new(), removes: BTreeSet::new() };
-                    for entry in &puts {
-                        if plan::same(open, entry)?.is_none() {
-                            delta.puts.push(entry.clone());
-                        }
-                    }
-                    for id in removes.iter().filter(|id| !puts.iter().any(|entry| entry.skill.id == **id)) {
-                        if ordinal_of(open, id)?.is_some_and(|ordinal| open.live.test(ordinal)) {
-                            delta.removes.insert(id.clone());
-                        }
-                    }
-                    if delta.puts.is_empty() && delta.removes.is_empty() {
-                        self.inner.dir.announce()?;
-                        return Ok(Committed { generation: base.generation, changed: false });
-                    }
-                    self.write_delta(&state, layer, &base, delta, generation)?
-                }
-            };
-            // Nothing put into an empty layer is no generation that another one has to leave for.
-            if next.files == base.files && next.sources == base.sources {
+            let next = write(&state, &base, generation)?;
+            let Some(next) = next.filter(|next| next.files != base.files || next.sources != base.sources)
+            else {
                 self.inner.dir.announce()?;
                 return Ok(Committed { generation: base.generation, changed: false });
-            }
+            };
             if let Some(committed) = self.publish(layer, &base, &next)? {
                 return Ok(committed);
             }
+            tracing::debug!(layer = layer.name(), "the layer changed meanwhile; building again");
         }
         Err(StorageError::Contended { layer: layer.name(), attempts: UPDATE_ATTEMPTS_MAX }.into())
     }
@@ -135,10 +119,9 @@ impl Catalog {
                 if current_of(&loaded.manifest, layer) != *base {
                     return Ok(Edit::Rebase);
                 }
-                let mut manifest = folded(loaded)?;
+                let mut manifest = folded(loaded, |kept| kept.recovered = None)?;
                 manifest.layers.entry(layer.name().to_owned()).or_default().advance(next.clone(), keep);
                 manifest.recovered = None;
-                set_kept(&mut manifest, loaded, Kept { recovered: None, ..kept(loaded)? })?;
                 Ok(Edit::Install(Box::new(manifest)))
             },
             &mut |loaded| self.install(loaded, ready.as_ref()),
@@ -195,13 +178,7 @@ impl Catalog {
         // In this order, each step of which may be the last: until the third the manifest says that it is suspended.
         self.fold_now()?;
         self.inner.dir.set_deny_all(false)?;
-        self.commit(&mut |loaded| {
-            let mut manifest = folded(loaded)?;
-            let mut state = kept(loaded)?;
-            state.suspended = false;
-            set_kept(&mut manifest, loaded, state)?;
-            Ok(manifest)
-        })
+        self.commit(&mut |loaded| folded(loaded, |kept| kept.suspended = false))
     }
 
     /// Moves the statements of the ring into `CURRENT`, so that each of them stands in two places: damage to one of
@@ -222,7 +199,7 @@ impl Catalog {
         let mut broken = false;
         self.commit(&mut |loaded| {
             broken = loaded.ring_damage.is_some();
-            folded(loaded)
+            folded(loaded, |_| {})
         })?;
         if broken {
             // Only now: the manifest says what follows from the damage.
@@ -255,7 +232,7 @@ impl Catalog {
         refuse_bundled(layer)?;
         let mut committed = Committed { generation: 0, changed: false };
         self.commit(&mut |loaded| {
-            let mut manifest = folded(loaded)?;
+            let mut manifest = folded(loaded, |kept| kept.sync_held |= layer == Layer::Synced)?;
             let known = manifest.layers.entry(layer.name().to_owned()).or_default();
             if known.history.is_empty() {
                 return Err(StorageError::NoEarlierGeneration { layer: layer.name() }.into());
@@ -264,11 +241,6 @@ impl Catalog {
             next.generation = known.current.generation.max(loaded.manifest.generation_floor) + 1;
             committed = Committed { generation: next.generation, changed: true };
             known.advance(next, self.inner.options.keep_generations as usize);
-            if layer == Layer::Synced {
-                let mut state = kept(loaded)?;
-                state.sync_held = true;
-                set_kept(&mut manifest, loaded, state)?;
-            }
             Ok(manifest)
         })?;
         Ok(committed)
@@ -292,14 +264,12 @@ const RING_FOLD_AT: usize = 341;
 /// Records of the ring in use from which on it is folded twice: folding failed for long, on a full disk.
 const RING_FOLD_TWICE_AT: usize = 768;
 
-/// A copy of the manifest that contains every statement of the ring.
-pub(crate) fn folded(loaded: &Loaded) -> Result<Manifest> {
+/// A copy of the manifest that contains every statement of the ring. `edit` changes what it keeps beside the layers
+/// before that.
+pub(crate) fn folded(loaded: &Loaded, edit: impl FnOnce(&mut Kept)) -> Result<Manifest> {
     let mut manifest = (*loaded.manifest).clone();
-    set_kept(&mut manifest, loaded, kept(loaded)?)?;
-    Ok(manifest)
-}
-
-pub(crate) fn set_kept(manifest: &mut Manifest, loaded: &Loaded, mut state: Kept) -> Result<()> {
+    let mut state = kept(loaded)?;
+    edit(&mut state);
     for found in &loaded.statements {
         let Some(statement) = Statement::decode(found.kind, &found.payload) else {
             let detail = format!(
@@ -316,7 +286,7 @@ pub(crate) fn set_kept(manifest: &mut Manifest, loaded: &Loaded, mut state: Kept
     manifest.folded_seq = loaded.last_seq.max(manifest.folded_seq);
     manifest.state =
         serde_json::to_value(&state).map_err(|error| StorageError::damaged("CURRENT", error.to_string()))?;
-    Ok(())
+    Ok(manifest)
 }
 
 fn current_of(manifest: &Manifest, layer: Layer) -> Generation {

@@ -15,7 +15,7 @@ use super::load::{Loaded, read_manifest_file};
 use super::lock::Lock;
 use super::manifest::{MAJOR, Manifest};
 use super::names::{CURRENT, CURRENT_TMP, EPOCH, PREVIOUS, PREVIOUS_TMP, RING};
-use super::recover::{create_missing, set_aside};
+use super::recover::{create_missing, rename_over};
 use super::ring::{RECORD_BYTES, Ring, encode};
 use super::storage::OpenMode;
 use crate::error::{Error, Result, StorageError};
@@ -137,12 +137,8 @@ impl DataDir {
             file.write_at(&bytes, 0).map_err(|error| self.failed("write", PREVIOUS_TMP, error))?;
             file.sync().map_err(|error| self.poison("sync", PREVIOUS_TMP, error))?;
         }
-        let renamed = storage.rename(PREVIOUS_TMP, PREVIOUS).or_else(|_| {
-            // A directory of that name is not replaced by a rename.
-            set_aside(storage, PREVIOUS).map_err(io::Error::other)?;
-            storage.rename(PREVIOUS_TMP, PREVIOUS)
-        });
-        renamed.map_err(|error| self.failed("replace", PREVIOUS, error))?;
+        rename_over(storage, PREVIOUS_TMP, PREVIOUS)
+            .map_err(|error| self.failed("replace", PREVIOUS, error))?;
         // If both names were the same file already (a commit was killed here), the rename did nothing.
         self.unlink_if_there(PREVIOUS_TMP)
     }

@@ -17,7 +17,7 @@ use super::lock::Lock;
 use super::manifest::{FileRef, Manifest};
 use super::map::Bytes;
 use super::names::{self, CURRENT, EPOCH, PREVIOUS, RING, hash_digits};
-use super::recover::set_aside;
+use super::recover::rename_over;
 use super::ring::RING_BYTES;
 use super::storage::{MODE_IMMUTABLE, MODE_IN_PLACE, OpenMode, RealStorage, Storage, StorageFile, read_all};
 use crate::error::StorageError;
@@ -293,12 +293,8 @@ impl DataDir {
             .open(&temporary, OpenMode::CreateNew(MODE_IMMUTABLE))
             .map_err(|error| self.failed("create", &temporary, error))?;
         let done = self.fill(file.as_ref(), &temporary, bytes).and_then(|()| {
-            let renamed = storage.rename(&temporary, name).or_else(|_| {
-                // A directory of that name is not replaced by a rename.
-                set_aside(storage.as_ref(), name).map_err(io::Error::other)?;
-                storage.rename(&temporary, name)
-            });
-            renamed.map_err(|error| self.failed("rename", &temporary, error))
+            rename_over(storage.as_ref(), &temporary, name)
+                .map_err(|error| self.failed("rename", &temporary, error))
         });
         // Nobody else has this name. What cannot be removed now is collected later.
         done.inspect_err(|_| drop(storage.unlink(&temporary)))

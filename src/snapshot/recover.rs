@@ -166,8 +166,16 @@ fn written_generation(storage: &dyn Storage, name: &str) -> Option<u64> {
     (crc32c::crc32c(&generation.to_le_bytes()) == get_u32(&header, AT_GENERATION_CRC)?).then_some(generation)
 }
 
+/// Renames a file over another, also over a directory of that name, which a rename alone does not replace.
+pub(super) fn rename_over(storage: &dyn Storage, from: &str, to: &str) -> io::Result<()> {
+    storage.rename(from, to).or_else(|_| {
+        set_aside(storage, to).map_err(io::Error::other)?;
+        storage.rename(from, to)
+    })
+}
+
 /// Renames a file to `*.bad`; false if there is none.
-pub(super) fn set_aside(storage: &dyn Storage, name: &str) -> Result<bool, StorageError> {
+fn set_aside(storage: &dyn Storage, name: &str) -> Result<bool, StorageError> {
     if is_missing(storage, name)? {
         return Ok(false);
     }
