@@ -66,7 +66,9 @@
 //! # Features
 //!
 //! `default = ["cli"]` is the whole program. With `default-features = false` there is no async runtime and no command
-//! line. `mcp` adds the server on rmcp and tokio. A feature never changes a byte on disk.
+//! line. `mcp` adds the server on rmcp and tokio, `mcp-http` its HTTP side; `sync` the client of the Subscription
+//! Platform, `webhook` its receiver; `device` the device tools above any driver, `adb` the driver of the adb server;
+//! `platform` the development platform. A feature never changes a byte on disk.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
