@@ -87,6 +87,7 @@ pub mod lint;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod model;
+pub mod observe;
 mod snapshot;
 pub mod tools;
 

@@ -159,6 +159,44 @@ pub const MCP_DESCRIPTION_CHARS_MAX: usize = 1_024;
 pub const CURSOR_BYTES_MAX: usize = 4 * 1024;
 /// Longest filter text (a tag, an app package) that the MCP server takes.
 pub const MCP_FILTER_BYTES_MAX: usize = 512;
+/// Largest body of an HTTP request to the MCP server; a larger one is answered 413.
+pub const MCP_HTTP_BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Longest time for the head or the body of an HTTP request or a TLS handshake, in milliseconds.
+pub const MCP_HTTP_PATIENCE_MS: u64 = 30_000;
+/// Largest head of an HTTP request.
+pub const MCP_HTTP_HEAD_BYTES_MAX: usize = 64 * 1024;
+/// Most headers of an HTTP request.
+pub const MCP_HTTP_HEADERS_MAX: usize = 64;
+/// Most connections of the HTTP server; further ones wait to be accepted.
+pub const MCP_HTTP_CONNECTIONS_MAX: usize = 1_024;
+/// How long a session without requests stays, in milliseconds.
+pub const MCP_HTTP_SESSION_IDLE_MS: u64 = 600_000;
+/// How often the files of tokens are looked at while no request comes, in milliseconds.
+pub const MCP_HTTP_RELOAD_MS: u64 = 500;
+/// How long a stopping HTTP server waits for answers on their way, in milliseconds.
+pub const MCP_HTTP_LAST_ANSWERS_MS: u64 = 2_000;
+/// Most principals of an HTTP server.
+pub const PRINCIPALS_MAX: usize = 1_024;
+/// Largest file of principals.
+pub const PRINCIPALS_BYTES_MAX: u64 = 1024 * 1024;
+/// Longest name of a principal.
+pub const PRINCIPAL_NAME_BYTES_MAX: usize = 64;
+/// Skills in one page of `skills/list`, `resources/list` and `prompts/list`.
+pub const MCP_PAGE_SKILLS: usize = 50;
+/// Most resources that one session watches for changes.
+pub const MCP_WATCHED_MAX: usize = 256;
+/// Most values of one completion, as the protocol says.
+pub const MCP_COMPLETIONS_MAX: usize = 100;
+/// Most problems that one error of an MCP tool lists; it says how many more there are.
+pub const MCP_PROBLEMS_LISTED_MAX: usize = 20;
+/// Longest name of a skill in the Agent Skills standard.
+pub const SERVED_NAME_CHARS_MAX: usize = 64;
+/// Longest description of a skill in the Agent Skills standard.
+pub const SERVED_DESCRIPTION_CHARS_MAX: usize = 1_024;
+/// Most files of a skill that the Skills extension serves, `SKILL.md` included.
+pub const SERVED_FILES_MAX: usize = 512;
+/// Longest resource URI that is looked up.
+pub const MCP_URI_BYTES_MAX: usize = 4 * 1024;
 /// Most characters of a refused text that an error shows back; every valid id fits.
 pub const ECHOED_CHARS_MAX: usize = 128;
 /// Most characters of the field or pointer by which a problem names its place.

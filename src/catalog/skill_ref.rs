@@ -167,6 +167,22 @@ impl<'a> SkillRef<'a> {
         }
     }
 
+    /// A text of the author's metadata; `None` where there is none of that key. Cost: the metadata are parsed where
+    /// they hold the key at all.
+    #[must_use]
+    pub fn metadata_text(&self, key: &str) -> Option<String> {
+        let json = self.record.metadata_json.as_str();
+        if !json.contains(key) {
+            return None;
+        }
+        let Ok(serde_json::Value::Object(mut members)) = serde_json::from_str(json) else { return None };
+        match members.remove(key)? {
+            serde_json::Value::String(text) => Some(text),
+            serde_json::Value::Bool(flag) => Some(flag.to_string()),
+            _ => None,
+        }
+    }
+
     /// An owned copy of everything but resources. Cost: one allocation a field.
     ///
     /// # Errors

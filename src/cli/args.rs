@@ -83,8 +83,10 @@ pub(crate) struct Globals {
 pub(crate) enum Command {
     /// Take a half-minute tour in a temporary catalog; leaves nothing behind
     Demo(command::demo::Demo),
-    /// Serve the catalog over MCP on standard input and output
+    /// Serve the catalog over MCP: on standard input and output, or over HTTP
     Serve(command::serve::Serve),
+    /// Say who may call the server over HTTP, and with what sight
+    Principal(command::principal::Principals),
     /// List the skills
     List(command::list::List),
     /// Find skills by words
@@ -133,6 +135,7 @@ impl Command {
         let name = match self {
             Self::Demo(_) => "demo",
             Self::Serve(_) => "serve",
+            Self::Principal(command) => return format!("principal {}", command.action_name()),
             Self::List(_) => "list",
             Self::Search(_) => "search",
             Self::Match(_) => "match",

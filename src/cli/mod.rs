@@ -90,6 +90,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Completions(_) | Command::Man(_) | Command::Demo(_) => Ok(Exit::Done),
         Command::Serve(command) => command.run(context),
+        Command::Principal(command) => command.run(&context),
         Command::List(command) => command.run(&context),
         Command::Search(command) => command.run(&context),
         Command::Match(command) => command.run(&context),

@@ -76,7 +76,7 @@ impl Watch {
 
 /// Resolves when the process is asked to end.
 #[cfg(unix)]
-fn ends() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+pub(crate) fn ends() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -90,7 +90,7 @@ fn ends() -> io::Result<impl Future<Output = ()> + Send + 'static> {
 
 /// Resolves when the process is asked to end.
 #[cfg(not(unix))]
-fn ends() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+pub(crate) fn ends() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     Ok(async {
         // An error here means that no signal can come; the process can still be ended from outside.
         let _ = tokio::signal::ctrl_c().await;

@@ -31,6 +31,21 @@ impl Narrowing {
         self
     }
 
+    /// What passes both: never wider than either.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        fn both<T: Ord + Clone>(one: Option<&BTreeSet<T>>, two: Option<&BTreeSet<T>>) -> Option<BTreeSet<T>> {
+            match (one, two) {
+                (Some(one), Some(two)) => Some(one & two),
+                (one, two) => one.or(two).cloned(),
+            }
+        }
+        Self {
+            subscriptions: both(self.subscriptions.as_ref(), other.subscriptions.as_ref()),
+            layers: both(self.layers.as_ref(), other.layers.as_ref()),
+        }
+    }
+
     /// Only these layers.
     #[must_use]
     pub fn layers(mut self, layers: impl IntoIterator<Item = Layer>) -> Self {
@@ -166,6 +181,17 @@ mod tests {
         assert!(rights.masks([].into_iter(), "gone"), "no synced copy any more");
         assert!(!rights.masks(["a", "b"].into_iter(), "gone"));
         assert!(!rights.masks(["c"].into_iter(), "x"), "not being granted masks only the synced copy");
+    }
+
+    #[test]
+    fn two_narrowings_together_are_never_wider_than_either() {
+        let (all, one) = (Narrowing::default(), Narrowing::default().subscriptions(["a", "b"]));
+        let two = Narrowing::default().subscriptions(["b", "c"]).layers([Layer::Local]);
+        assert_eq!(all.and(&one), one);
+        assert_eq!(one.and(&all), one);
+        assert_eq!(one.and(&two), Narrowing::default().subscriptions(["b"]).layers([Layer::Local]));
+        let none = Narrowing::default().subscriptions(Vec::<String>::new());
+        assert_eq!(one.and(&none), none);
     }
 
     #[test]

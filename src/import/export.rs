@@ -206,7 +206,7 @@ fn scalar(text: &str) -> String {
 }
 
 /// A text in double quotes; whatever is not printable is escaped.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -229,7 +229,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// JSON as a YAML flow value on one line.
-fn flow(value: &Value) -> String {
+pub(super) fn flow(value: &Value) -> String {
     match value {
         Value::String(text) => quoted(text),
         Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),

@@ -6,7 +6,7 @@
 //! name and type, each coercion a warning. The formats (`v2`, `agent`, `legacy`) put them into a skill, whose rules
 //! the model checks. JSON (`json`, `workflow`) is read as a `stream` of texts, one a skill; `twice` judges keys that stand
 //! twice, `loose` files whose name says nothing, and an [`Excerpt`] shows the line of a problem. `maestro` turns UI test
-//! flows into templates. [`plan`] then compares what folders hold with
+//! flows into templates. `served` writes the `SKILL.md` that hosts fetch. [`plan`] then compares what folders hold with
 //! what the layer holds; `published` knows who had an id before, and `qualify` settles who gets it.
 //!
 //! Every reader answers a report: a skill or every problem with its place, and everything that was accepted with a
@@ -31,6 +31,8 @@ mod published;
 mod qualify;
 mod repair;
 mod report;
+#[cfg(feature = "mcp")]
+mod served;
 mod shared;
 mod skill_md;
 mod stream;
@@ -50,4 +52,6 @@ pub use report::{Doubt, FileContext, FileReport, Format, SkillReport};
 pub use skill_md::read_skill_file;
 
 pub(crate) use maestro::is_maestro_text;
+#[cfg(feature = "mcp")]
+pub(crate) use served::{served, served_name};
 pub(crate) use text::{Position, check_size};

@@ -176,6 +176,11 @@ impl Failure {
         Self::new(INTERNAL, "The server failed on this call.")
     }
 
+    /// The stable code.
+    pub(super) fn code(&self) -> &'static str {
+        self.code
+    }
+
     /// The JSON text that the caller gets.
     pub(super) fn to_json(&self) -> String {
         let hint = ERRORS.iter().find(|entry| entry.code == self.code).map_or("", |entry| entry.hint);

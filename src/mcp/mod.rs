@@ -20,15 +20,22 @@
 
 mod answer;
 mod arguments;
+mod changes;
+mod documents;
 mod failure;
+#[cfg(feature = "mcp-http")]
+pub mod http;
 mod options;
+mod prompts;
 mod queries;
+mod resources;
 mod schema;
 mod server;
 mod session;
 mod stdio;
 mod table;
 mod transport;
+mod uri;
 
 pub use failure::{ERRORS, ErrorEntry};
 pub use options::{ServerOptions, ToolFilter};

@@ -1,5 +1,7 @@
 //! What a server offers and to whom.
 
+use std::fmt;
+
 use crate::entitlement::Narrowing;
 use crate::error::Problem;
 use crate::mcp::arguments::nearest;
@@ -54,6 +56,7 @@ enum Choice {
     Skills,
     Device,
     Names(Vec<&'static str>),
+    Both(Box<Choice>, Box<Choice>),
 }
 
 impl ToolFilter {
@@ -71,12 +74,46 @@ impl ToolFilter {
         Ok(Self { choice })
     }
 
+    /// The tools that pass both.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let choice = match (&self.choice, &other.choice) {
+            (Choice::All, choice) | (choice, Choice::All) => choice.clone(),
+            (one, two) if one == two => one.clone(),
+            (one, two) => Choice::Both(Box::new(one.clone()), Box::new(two.clone())),
+        };
+        Self { choice }
+    }
+
     /// Whether a tool of the table is offered.
     pub(super) fn allows(&self, tool: &QueryTool) -> bool {
+        self.choice.allows(tool)
+    }
+}
+
+impl Choice {
+    fn allows(&self, tool: &QueryTool) -> bool {
+        match self {
+            Self::All | Self::Skills => true,
+            Self::Device => false,
+            Self::Names(names) => names.contains(&tool.name),
+            Self::Both(one, two) => one.allows(tool) && two.allows(tool),
+        }
+    }
+}
+
+/// As [`ToolFilter::parse`] reads it; what two filters have in common is shown as its names.
+impl fmt::Display for ToolFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.choice {
-            Choice::All | Choice::Skills => true,
-            Choice::Device => false,
-            Choice::Names(names) => names.contains(&tool.name),
+            Choice::All => f.write_str("all"),
+            Choice::Skills => f.write_str("skills"),
+            Choice::Device => f.write_str("device"),
+            Choice::Names(names) => f.write_str(&names.join(",")),
+            Choice::Both(..) => {
+                let names: Vec<_> = TOOLS.iter().filter(|tool| self.allows(tool)).map(|tool| tool.name).collect();
+                f.write_str(&names.join(","))
+            }
         }
     }
 }
@@ -127,6 +164,18 @@ mod tests {
         assert_eq!(chosen("skills"), all);
         assert_eq!(chosen("device"), Vec::<&str>::new());
         assert_eq!(chosen(" get_skill, list_skills,"), ["list_skills", "get_skill"]);
+    }
+
+    #[test]
+    fn two_filters_together_offer_what_both_do() {
+        let parse = |text| ToolFilter::parse(text).expect("a filter");
+        let both = |one, two| parse(one).and(&parse(two));
+        assert_eq!(both("all", "get_skill"), parse("get_skill"));
+        assert_eq!(both("get_skill,list_skills", "get_skill,match_skill").to_string(), "get_skill");
+        assert_eq!(both("device", "get_skill").to_string(), "");
+        for text in ["all", "skills", "device", "get_skill,list_skills"] {
+            assert_eq!(parse(text).to_string(), text);
+        }
     }
 
     #[test]

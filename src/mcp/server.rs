@@ -2,15 +2,20 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
-    DiscoverResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse,
+    GetSkillRequestParams, GetSkillResult, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListSkillsResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestMethod, SubscribeRequestParams,
+    SubscriptionFilter, Tool, ToolAnnotations, UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
@@ -18,27 +23,64 @@ use crate::catalog::{Catalog, Snapshot, View};
 use crate::error::{Result, shorten};
 use crate::mcp::answer::Form;
 use crate::mcp::arguments::{Values, nearest};
+use crate::limits::MCP_WATCHED_MAX;
+use crate::mcp::changes::{Face, Feed, News, Sink, Watched, updated};
+use crate::mcp::documents::digest;
 use crate::mcp::failure::Failure;
 use crate::mcp::options::ServerOptions;
+use crate::mcp::{prompts, resources};
+use crate::observe::{Family, count};
 use crate::mcp::table::{QueryTool, TOOLS};
 
 /// How long a client may keep the tool list and the server's description: they are fixed for the process.
 const FRESH_MS: u64 = 300_000;
 
 /// Requests that this server knows; one of them that does not parse has wrong parameters, not an unknown method.
-const KNOWN_METHODS: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
+const KNOWN_METHODS: [&str; 18] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/directory/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "skills/list",
+    "skills/get",
+    "subscriptions/listen",
+    "logging/setLevel",
+];
 
-/// Answers MCP requests from one catalog. Cheap to clone; all clones share one sight of the catalog.
+/// The tool whose content resources and prompts are: they are offered where it is.
+const READING_TOOL: &str = "get_skill";
+
+/// Answers MCP requests from one catalog, for one caller. Cheap to clone; all clones share one sight of the catalog.
 ///
 /// It implements [`ServerHandler`], so an embedder can serve it over any transport of rmcp or delegate to it from a
 /// handler of its own. [`serve_stdio`](crate::mcp::serve_stdio) is the ready-made way.
 #[derive(Clone, Debug)]
 pub struct Server {
     shared: Arc<Shared>,
+    /// Resources that this session watches.
+    watched: Arc<Mutex<Watched>>,
 }
 
+/// What all sessions of a caller share: the place of everything that belongs to a process on stdio and to a token
+/// over HTTP.
 #[derive(Debug)]
 struct Shared {
+    catalog: Catalog,
+    feed: Feed,
+    /// What the caller's lists said last, and at which epoch.
+    face: Mutex<Option<(u64, Face)>>,
+    /// How often the offered tools changed.
+    tool_changes: AtomicU64,
     /// Locked for the moment in which a request takes its look, never while it runs.
     view: Mutex<View>,
     tools: Vec<&'static QueryTool>,
@@ -51,12 +93,43 @@ impl Server {
     /// A server over a catalog. Reads nothing yet.
     #[must_use]
     pub fn new(catalog: &Catalog, options: ServerOptions) -> Self {
+        Self::fed(catalog, options, Feed::new(catalog))
+    }
+
+    fn fed(catalog: &Catalog, options: ServerOptions, feed: Feed) -> Self {
         let ServerOptions { tools, narrowing, full_text } = options;
         let tools: Vec<_> = TOOLS.iter().filter(|tool| tools.allows(tool)).collect();
-        let listed = tools.iter().map(|tool| listing(tool)).collect();
-        let instructions = instructions(&tools);
-        let view = Mutex::new(catalog.view(narrowing));
-        Self { shared: Arc::new(Shared { view, tools, listed, instructions, full_text }) }
+        let shared = Shared {
+            catalog: catalog.clone(),
+            feed,
+            face: Mutex::new(None),
+            tool_changes: AtomicU64::new(0),
+            view: Mutex::new(catalog.view(narrowing)),
+            listed: tools.iter().map(|tool| listing(tool)).collect(),
+            instructions: instructions(&tools),
+            tools,
+            full_text,
+        };
+        Self { shared: Arc::new(shared), watched: Arc::default() }
+    }
+
+    /// A server for another caller of the same catalog, told of changes by the same thread.
+    #[must_use]
+    pub fn for_caller(&self, options: ServerOptions) -> Self {
+        Self::fed(&self.shared.catalog, options, self.shared.feed.clone())
+    }
+
+    /// The same caller in another session: what a session watches is its own, everything else is shared.
+    #[must_use]
+    pub fn session(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), watched: Arc::default() }
+    }
+
+    /// Tells every session of this caller that the offered tools are others than before; for embedders whose own
+    /// tools come and go beside those of this server.
+    pub fn tools_changed(&self) {
+        self.shared.tool_changes.fetch_add(1, Ordering::Relaxed);
+        self.shared.feed.wake();
     }
 
     /// Begins a query: everything it sees is of one moment, and not before everything acknowledged earlier.
@@ -79,7 +152,113 @@ impl Server {
                 tracing::error!(tool = tool.name, "a tool panicked");
                 Err(Failure::internal())
             });
+        match &answer {
+            Ok(_) => count(Family::Queries, tool.name),
+            Err(failure) => count(Family::QueryErrors, failure.code()),
+        }
         Ok(answer.unwrap_or_else(Failure::into_result))
+    }
+
+    /// Answers a request for resources or prompts from a look of this moment.
+    fn read<T>(&self, run: impl FnOnce(&Snapshot) -> Result<T, ErrorData>) -> Result<T, ErrorData> {
+        let look = self.look().map_err(|error| resources::failed(&error))?;
+        catch_unwind(AssertUnwindSafe(|| run(&look))).unwrap_or_else(|_| {
+            tracing::error!("a request for resources or prompts panicked");
+            Err(ErrorData::internal_error("the server failed on this request", None))
+        })
+    }
+
+    /// Whether resources and prompts are offered.
+    fn offers_reading(&self) -> bool {
+        self.shared.tools.iter().any(|tool| tool.name == READING_TOOL)
+    }
+
+    fn reading<M: rmcp::model::ConstString>(&self) -> Result<(), ErrorData> {
+        if self.offers_reading() { Ok(()) } else { Err(ErrorData::method_not_found::<M>()) }
+    }
+
+    /// What the caller's lists say now; computed once for all sessions of the caller.
+    fn face(&self) -> Result<Face> {
+        let epoch = self.shared.feed.epoch();
+        let mut known = self.shared.face.lock();
+        if let Some((at, face)) = *known
+            && at == epoch
+        {
+            return Ok(face);
+        }
+        let face = Face::of(&*self.look()?)?;
+        *known = Some((epoch, face));
+        Ok(face)
+    }
+
+    /// Tells a client of changes until it is gone. `begun` is the epoch from which on it wants to know.
+    async fn tell(self, sink: Sink, begun: u64) {
+        let mut ticks = match self.shared.feed.listen() {
+            Ok(ticks) => ticks,
+            Err(error) => {
+                tracing::warn!(%error, "the catalog cannot be followed; clients are not told of changes");
+                return;
+            }
+        };
+        let mut tools = self.shared.tool_changes.load(Ordering::Relaxed);
+        // A change that came before the first look at the lists counts as one of all of them.
+        let mut known = self.news(None).await.and_then(|(face, _)| (self.shared.feed.epoch() == begun).then_some(face));
+        if known.is_none() {
+            ticks.mark_changed();
+        }
+        while sink.wait(&mut ticks).await {
+            let Some((face, mut news)) = self.news(known).await else { continue };
+            known = Some(face);
+            let now = self.shared.tool_changes.load(Ordering::Relaxed);
+            news.tools = now != tools;
+            tools = now;
+            if !sink.tell(news).await {
+                return;
+            }
+        }
+    }
+
+    /// The lists as they are now and what differs from `known`. Walks the catalog off the runtime's threads.
+    async fn news(&self, known: Option<Face>) -> Option<(Face, News)> {
+        let server = self.clone();
+        let compared = tokio::task::spawn_blocking(move || -> Result<(Face, News)> {
+            let face = server.face()?;
+            let mut news = face.news_since(known.as_ref());
+            let mut watched = server.watched.lock();
+            if !watched.is_empty() {
+                news.updated = updated(&*server.look()?, &mut watched)?;
+            }
+            Ok((face, news))
+        });
+        match compared.await {
+            Ok(Ok(compared)) => Some(compared),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "what changed cannot be read; trying again at the next change");
+                None
+            }
+            Err(error) => {
+                tracing::warn!(%error, "what changed was not read");
+                None
+            }
+        }
+    }
+
+    /// Watches resources that the caller sees, from their present bytes on.
+    fn watch(&self, uris: &[String]) -> Result<(), ErrorData> {
+        self.read(|look| {
+            let mut found = Vec::with_capacity(uris.len());
+            for uri in uris {
+                let digest = digest(look, uri).map_err(|error| resources::failed(&error))?;
+                found.push((uri.clone(), Some(digest.ok_or_else(|| resources::not_found(uri))?)));
+            }
+            let mut watched = self.watched.lock();
+            if watched.len() + found.len() > MCP_WATCHED_MAX {
+                let message = format!("a session watches at most {MCP_WATCHED_MAX} resources");
+                return Err(ErrorData::invalid_params(message, None));
+            }
+            watched.extend(found);
+            Ok(())
+        })
     }
 
     fn run(
@@ -104,7 +283,20 @@ impl Server {
     }
 
     fn config(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let tools = ServerCapabilities::builder().enable_tools().enable_tool_list_changed();
+        let capabilities = if self.offers_reading() {
+            tools
+                .enable_resources()
+                .enable_resources_list_changed()
+                .enable_resources_subscribe()
+                .enable_prompts()
+                .enable_prompts_list_changed()
+                .enable_completions()
+                .enable_skills_with_directory_read()
+                .build()
+        } else {
+            tools.build()
+        };
         let identity =
             Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")).with_title("Repertoire");
         ServerConfig::new(capabilities)
@@ -175,6 +367,138 @@ impl ServerHandler for Server {
         self.shared.listed.iter().find(|tool| tool.name == name).cloned()
     }
 
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.reading::<ListResourcesRequestMethod>()?;
+        self.read(|look| resources::list_resources(look, cursor(request.as_ref())))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.reading::<ListResourceTemplatesRequestMethod>()?;
+        Ok(resources::list_templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.reading::<ReadResourceRequestMethod>()?;
+        self.read(|look| resources::read(look, &request.uri)).map(Into::into)
+    }
+
+    async fn read_resource_directory(
+        &self,
+        request: ReadResourceDirectoryRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceDirectoryResult, ErrorData> {
+        self.read(|look| resources::read_directory(look, &request.uri, request.cursor.as_deref()))
+    }
+
+    async fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        self.read(|look| resources::list_skills(look, cursor(request.as_ref())))
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        self.read(|look| resources::get_skill(look, &request.uri))
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.reading::<ListPromptsRequestMethod>()?;
+        self.read(|look| prompts::list(look, cursor(request.as_ref())))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.reading::<GetPromptRequestMethod>()?;
+        self.read(|look| prompts::get(look, &request.name, request.arguments.as_ref())).map(Into::into)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.reading::<CompleteRequestMethod>()?;
+        self.read(|look| prompts::complete(look, &request))
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.reading::<SubscribeRequestMethod>()?;
+        self.watch(&[request.uri])
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.reading::<UnsubscribeRequestMethod>()?;
+        self.watched.lock().remove(&request.uri);
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let begun = self.shared.feed.epoch();
+        tokio::spawn(self.clone().tell(Sink::Peer(context.peer), begun));
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        // What cannot be watched is left out of the acknowledgement, hidden resources like unknown ones.
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.truncate(MCP_WATCHED_MAX);
+            let seen = self.look().map(|look| {
+                uris.retain(|uri| matches!(digest(&look, uri), Ok(Some(_))));
+            });
+            if let Err(error) = seen {
+                tracing::warn!(%error, "no resource can be watched");
+                uris.clear();
+            }
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let begun = self.shared.feed.epoch();
+        let session = self.session();
+        if let Some(uris) = &context.accepted().resource_subscriptions {
+            session.watch(uris)?;
+        }
+        let sink = Sink::Listen(context.sink().clone());
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = session.tell(sink, begun) => {}
+        }
+        Ok(())
+    }
+
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -189,6 +513,10 @@ impl ServerHandler for Server {
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None))
     }
+}
+
+fn cursor(request: Option<&PaginatedRequestParams>) -> Option<&str> {
+    request?.cursor.as_deref()
 }
 
 /// A tool as `tools/list` shows it.

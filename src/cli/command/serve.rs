@@ -1,4 +1,4 @@
-//! `serve`: the catalog over MCP on standard input and output.
+//! `serve`: the catalog over MCP on standard input and output, or over HTTP.
 
 use std::error::Error as _;
 use std::io::IsTerminal as _;
@@ -6,6 +6,7 @@ use std::io::IsTerminal as _;
 use clap::Args;
 use repertoire::mcp::{self, Server, ServerOptions, SessionError, ToolFilter};
 
+use crate::cli::command::serve_http::OverHttp;
 use crate::cli::config::{Key, Origin};
 use crate::cli::context::Context;
 use crate::cli::exit::{Exit, Failure};
@@ -20,10 +21,13 @@ pub(crate) struct Serve {
         help = "Which tools to offer: skills, device, all, or comma-separated names [env: REPERTOIRE_SERVER_TOOLS]"
     )]
     tools: Option<String>,
+    /// Speak Streamable HTTP
+    #[command(flatten)]
+    over_http: OverHttp,
 }
 
 impl Serve {
-    /// Serves until the input ends.
+    /// Serves until the input ends, over HTTP until the process is asked to end.
     ///
     /// # Errors
     /// Wrong settings and an unusable data directory, before anything is served; a client whose first messages
@@ -37,6 +41,9 @@ impl Serve {
             context.output.warn(
                 "device tools are not part of this version, so that no tool is offered; use `--tools skills` or `all`",
             );
+        }
+        if self.over_http.is_wanted() {
+            return self.over_http.run(context, options);
         }
         let catalog = context.catalog()?;
         if std::io::stdin().is_terminal() {

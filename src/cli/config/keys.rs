@@ -77,7 +77,7 @@ pub(crate) const TABLE: &[Row] = &[
     row("webhook", "listen", Kind::Text, ""),
     row("webhook", "secrets_file", Kind::Path, ""),
     row("webhook", "secret", Kind::Secret, ""),
-    row("server", "http", Kind::Text, ""),
+    row("server", "http", Kind::Text, "127.0.0.1:7878"),
     row("server", "principals", Kind::Path, ""),
     row("server", "token_file", Kind::Path, ""),
     row("server", "token", Kind::Secret, ""),
@@ -106,6 +106,26 @@ pub(crate) const TABLE: &[Row] = &[
 impl Key {
     /// `[sync] url`.
     pub(crate) const SYNC_URL: Self = Self::named("sync", "url");
+    /// `[server] http`.
+    pub(crate) const SERVER_HTTP: Self = Self::named("server", "http");
+    /// `[server] principals`.
+    pub(crate) const SERVER_PRINCIPALS: Self = Self::named("server", "principals");
+    /// `[server] token_file`.
+    pub(crate) const SERVER_TOKEN_FILE: Self = Self::named("server", "token_file");
+    /// `[server] token`.
+    pub(crate) const SERVER_TOKEN: Self = Self::named("server", "token");
+    /// `[server] allowed_hosts`.
+    pub(crate) const SERVER_ALLOWED_HOSTS: Self = Self::named("server", "allowed_hosts");
+    /// `[server] allowed_origins`.
+    pub(crate) const SERVER_ALLOWED_ORIGINS: Self = Self::named("server", "allowed_origins");
+    /// `[server] tls_cert`.
+    pub(crate) const SERVER_TLS_CERT: Self = Self::named("server", "tls_cert");
+    /// `[server] tls_key`.
+    pub(crate) const SERVER_TLS_KEY: Self = Self::named("server", "tls_key");
+    /// `[server] max_sessions`.
+    pub(crate) const SERVER_MAX_SESSIONS: Self = Self::named("server", "max_sessions");
+    /// `[server] max_in_flight`.
+    pub(crate) const SERVER_MAX_IN_FLIGHT: Self = Self::named("server", "max_in_flight");
     /// `[server] tools`.
     pub(crate) const SERVER_TOOLS: Self = Self::named("server", "tools");
     /// `[bundled] mode`.

@@ -117,6 +117,14 @@ impl Settings {
         }
     }
 
+    /// Texts; none for a setting that is no list.
+    pub(crate) fn list(&self, key: Key) -> Vec<String> {
+        match &self.values[key.index()].0 {
+            Value::List(items) => items.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     /// A number; 0 for a setting that is none.
     pub(crate) fn number(&self, key: Key) -> u64 {
         match &self.values[key.index()].0 {
