@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::{Error, ParameterProblem, Problem, StorageError, shorten};
+use crate::limits::MCP_PROBLEMS_LISTED_MAX;
 use crate::mcp::arguments::ArgumentProblem;
 
 /// A code that `error` can hold, with what it means.
@@ -86,6 +87,8 @@ pub(super) struct Failure {
     skill: Option<String>,
     reasons: Vec<String>,
     problems: Vec<Value>,
+    /// Problems beyond those that are listed.
+    more_problems: usize,
 }
 
 /// The JSON of a failure; the order of the members is part of what callers see.
@@ -100,11 +103,13 @@ struct Body<'a> {
     reasons: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     problems: &'a [Value],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more_problems: Option<usize>,
 }
 
 impl Failure {
     fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), skill: None, reasons: Vec::new(), problems: Vec::new() }
+        Self { code, message: message.into(), skill: None, reasons: Vec::new(), problems: Vec::new(), more_problems: 0 }
     }
 
     /// Nothing has ever arrived.
@@ -129,11 +134,8 @@ impl Failure {
 
     /// Arguments that the table refuses.
     pub(super) fn arguments(tool: &str, problems: &[ArgumentProblem]) -> Self {
-        let names: Vec<_> =
-            problems.iter().map(|problem| format!("{} ({})", problem.argument, problem.problem)).collect();
-        let message = format!("Wrong arguments of {tool}: {}.", names.join(", "));
-        let problems = problems.iter().map(|problem| json!(problem)).collect();
-        Self { problems, ..Self::new(INVALID_ARGUMENTS, message) }
+        let names = problems.iter().map(|problem| format!("{} ({})", problem.argument, problem.problem));
+        Self::new(INVALID_ARGUMENTS, "").listing(&format!("Wrong arguments of {tool}"), names, problems)
     }
 
     /// Values that the flow template refuses.
@@ -141,11 +143,21 @@ impl Failure {
         let place = |problem: &ParameterProblem| {
             if problem.parameter.is_empty() { problem.field.clone() } else { problem.parameter.clone() }
         };
-        let names: Vec<_> =
-            problems.iter().map(|problem| format!("{} ({})", place(problem), problem.problem)).collect();
-        let message = format!("Wrong parameters for the skill {skill:?}: {}.", names.join(", "));
-        let problems = problems.iter().map(|problem| json!(problem)).collect();
-        Self { skill: Some(skill.to_owned()), problems, ..Self::new(INVALID_PARAMETERS, message) }
+        let names = problems.iter().map(|problem| format!("{} ({})", place(problem), problem.problem));
+        let failure = Self::new(INVALID_PARAMETERS, "");
+        let failure = failure.listing(&format!("Wrong parameters for the skill {skill:?}"), names, problems);
+        Self { skill: Some(skill.to_owned()), ..failure }
+    }
+
+    /// Names the problems, up to a number that an answer can hold whatever the caller sent.
+    fn listing<T: Serialize>(mut self, what: &str, names: impl Iterator<Item = String>, problems: &[T]) -> Self {
+        let listed: Vec<_> = names.take(MCP_PROBLEMS_LISTED_MAX).collect();
+        self.more_problems = problems.len() - listed.len();
+        let more =
+            if self.more_problems > 0 { format!(", and {} more", self.more_problems) } else { String::new() };
+        self.message = format!("{what}: {}{more}.", listed.join(", "));
+        self.problems = problems.iter().take(MCP_PROBLEMS_LISTED_MAX).map(|problem| json!(problem)).collect();
+        self
     }
 
     /// An error of the library. Callers learn what concerns them; the rest goes to the log.
@@ -191,6 +203,7 @@ impl Failure {
             skill: self.skill.as_deref(),
             reasons: &self.reasons,
             problems: &self.problems,
+            more_problems: (self.more_problems > 0).then_some(self.more_problems),
         };
         // Strings, numbers and maps with text keys always serialise; the code alone is a valid answer all the same.
         serde_json::to_string(&body).unwrap_or_else(|_| json!({"error": self.code}).to_string())
@@ -230,6 +243,17 @@ mod tests {
             answer["problems"],
             json!([{"parameter": "query", "problem": "missing", "expected": "string"}])
         );
+    }
+
+    #[test]
+    fn more_problems_than_an_answer_can_hold_are_counted() {
+        let problems: Vec<_> =
+            (0..100_000).map(|n| ArgumentProblem::new(&format!("x{n}"), "unknown")).collect();
+        let answer = Failure::arguments("get_skill", &problems).to_json();
+        assert!(answer.len() < 4_096, "{} bytes", answer.len());
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        assert_eq!(answer["problems"].as_array().map(Vec::len), Some(MCP_PROBLEMS_LISTED_MAX));
+        assert_eq!(answer["more_problems"], 100_000 - MCP_PROBLEMS_LISTED_MAX);
     }
 
     #[test]

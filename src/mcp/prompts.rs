@@ -1,7 +1,7 @@
 //! Prompts (knowledge skills whose author says `metadata.prompt = "true"`) and completions.
 
 use rmcp::model::{
-    CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, GetPromptResult, JsonObject,
+    CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, GetPromptResult, JsonObject,
     ListPromptsResult, Prompt, PromptMessage, Reference, Role,
 };
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::catalog::{Filter, Look};
 use crate::error::shorten;
 use crate::limits::{LIST_LIMIT_MAX, MCP_COMPLETIONS_MAX, MCP_PAGE_SKILLS};
-use crate::mcp::resources::{FRESH_MS, TEMPLATE, failed, is_prompt};
+use crate::mcp::resources::{TEMPLATE, failed, is_prompt};
 use crate::model::Kind;
 
 /// The template as other servers write it; taken as well.
@@ -37,7 +37,7 @@ pub(super) fn list(look: &Look, cursor: Option<&str>) -> Result<ListPromptsResul
     }
     let mut result = ListPromptsResult::with_all_items(prompts);
     result.next_cursor = next;
-    Ok(result.with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private))
+    Ok(result)
 }
 
 /// `prompts/get`

@@ -1,14 +1,15 @@
 //! Resources and the Skills extension: `skills/list`, `skills/get`, `resources/*`. One thin function for each method.
 //!
 //! Pages are keysets: a cursor names the last id that was seen, so that nothing that stays is repeated or left out
-//! while the catalog changes between two pages.
+//! while the catalog changes between two pages. No answer says how long it may be kept, which rmcp writes as "not at
+//! all" where the revision wants it: a revoked skill is to be gone at once.
 
 use std::collections::BTreeSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use rmcp::model::{
-    CacheScope, DIRECTORY_MIME_TYPE, ErrorData, GetSkillResult, ListResourceTemplatesResult, ListResourcesResult,
+    DIRECTORY_MIME_TYPE, ErrorData, GetSkillResult, ListResourceTemplatesResult, ListResourcesResult,
     ListSkillsResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
@@ -19,8 +20,6 @@ use crate::limits::MCP_PAGE_SKILLS;
 use crate::mcp::documents::{Document, MARKDOWN, Place, place};
 use crate::mcp::uri;
 
-/// How long a client may keep a list or a file: a revoked skill is to be gone soon.
-pub(super) const FRESH_MS: u64 = 1_000;
 /// The template of all skills' main files.
 pub(super) const TEMPLATE: &str = "skill://{+id}/SKILL.md";
 
@@ -43,15 +42,13 @@ pub(super) fn list_skills(look: &Look, cursor: Option<&str>) -> Result<ListSkill
     let (documents, next) = page(look, cursor)?;
     let mut result = ListSkillsResult::with_all_items(documents.iter().map(Document::entry).collect());
     result.next_cursor = next;
-    Ok(result.with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private))
+    Ok(result)
 }
 
 /// `skills/get`
 pub(super) fn get_skill(look: &Look, uri: &str) -> Result<GetSkillResult, ErrorData> {
     match place(look, uri).map_err(|error| failed(&error))? {
-        Some(Place::Main(document)) => Ok(GetSkillResult::new(document.entry())
-            .with_ttl_ms(FRESH_MS)
-            .with_cache_scope(CacheScope::Private)),
+        Some(Place::Main(document)) => Ok(GetSkillResult::new(document.entry())),
         _ => Err(ErrorData::invalid_params("Skill not found", Some(json!({"uri": shorten(uri)})))),
     }
 }
@@ -61,7 +58,7 @@ pub(super) fn list_resources(look: &Look, cursor: Option<&str>) -> Result<ListRe
     let (documents, next) = page(look, cursor)?;
     let mut result = ListResourcesResult::with_all_items(documents.iter().map(main_file).collect());
     result.next_cursor = next;
-    Ok(result.with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private))
+    Ok(result)
 }
 
 /// `resources/templates/list`
@@ -71,8 +68,6 @@ pub(super) fn list_templates() -> ListResourceTemplatesResult {
         .with_description("The SKILL.md of a skill, by its id")
         .with_mime_type(MARKDOWN);
     ListResourceTemplatesResult::with_all_items(vec![template])
-        .with_ttl_ms(FRESH_MS)
-        .with_cache_scope(CacheScope::Private)
 }
 
 /// `resources/read`
@@ -82,7 +77,7 @@ pub(super) fn read(look: &Look, uri: &str) -> Result<ReadResourceResult, ErrorDa
         Some(Place::File(document, index)) => file_contents(&document, index, uri)?,
         Some(Place::Directory(..)) | None => return Err(not_found(uri)),
     };
-    Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private))
+    Ok(ReadResourceResult::new(vec![contents]))
 }
 
 /// `resources/directory/read`: everything in one page, since a skill has at most 512 files.
@@ -116,13 +111,11 @@ pub(super) fn read_directory(
             }
         }
     }
-    let root = uri::directory(document.skill.id());
     children.extend(directories.into_iter().map(|name| {
         let path = uri::file(document.skill.id(), &format!("{inside}{name}"));
-        debug_assert!(path.starts_with(&root), "a directory is below its skill");
         Resource::new(path, name).with_mime_type(DIRECTORY_MIME_TYPE)
     }));
-    Ok(ListResourcesResult::with_all_items(children).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private))
+    Ok(ListResourcesResult::with_all_items(children))
 }
 
 /// `SKILL.md` in a list of resources.

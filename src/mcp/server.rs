@@ -36,7 +36,7 @@ use crate::mcp::table::{QueryTool, TOOLS};
 const FRESH_MS: u64 = 300_000;
 
 /// Requests that this server knows; one of them that does not parse has wrong parameters, not an unknown method.
-const KNOWN_METHODS: [&str; 18] = [
+const KNOWN_METHODS: [&str; 17] = [
     "initialize",
     "ping",
     "server/discover",
@@ -54,8 +54,10 @@ const KNOWN_METHODS: [&str; 18] = [
     "skills/list",
     "skills/get",
     "subscriptions/listen",
-    "logging/setLevel",
 ];
+
+/// Methods that the revision 2026-07-28 does not have any more.
+const LEGACY_METHODS: [&str; 4] = ["initialize", "ping", "resources/subscribe", "resources/unsubscribe"];
 
 /// The tool whose content resources and prompts are: they are offered where it is.
 const READING_TOOL: &str = "get_skill";
@@ -347,7 +349,7 @@ impl ServerHandler for Server {
             }
         }
         let mut list = ListToolsResult::with_all_items(tools);
-        if revision.is_some_and(|revision| revision.as_str() >= ProtocolVersion::V_2026_07_28.as_str()) {
+        if is_stateless(revision.as_ref()) {
             list = list.with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private);
         }
         Ok(list)
@@ -502,10 +504,11 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = shorten(&request.method);
-        if KNOWN_METHODS.contains(&method.as_ref()) {
+        let gone = is_stateless(context.protocol_version().as_ref()) && LEGACY_METHODS.contains(&method.as_ref());
+        if KNOWN_METHODS.contains(&method.as_ref()) && !gone {
             return Err(ErrorData::invalid_params(
                 format!("the params of {method} do not have its form"),
                 None,
@@ -513,6 +516,11 @@ impl ServerHandler for Server {
         }
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None))
     }
+}
+
+/// Whether a revision has no handshake and no sessions.
+fn is_stateless(revision: Option<&ProtocolVersion>) -> bool {
+    revision.is_some_and(|revision| revision.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 fn cursor(request: Option<&PaginatedRequestParams>) -> Option<&str> {

@@ -9,11 +9,6 @@ pub(super) const SCHEME: &str = "skill://";
 /// The file that every skill has.
 pub(super) const SKILL_MD: &str = "SKILL.md";
 
-/// The URI of a skill's directory.
-pub(super) fn directory(id: &str) -> String {
-    format!("{SCHEME}{}", encode(id))
-}
-
 /// The URI of a file of a skill.
 pub(super) fn file(id: &str, path: &str) -> String {
     format!("{SCHEME}{}/{}", encode(id), encode(path))

@@ -20,9 +20,10 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 22] = [
+pub(crate) const COMMANDS: [&str; 23] = [
     "demo",
     "serve",
+    "principal",
     "list",
     "search",
     "match",

@@ -61,3 +61,20 @@ fn describe(text: &mut String, tool: &QueryTool) {
         let _ = write!(text, "\n{title}:\n\n```json\n{shown}\n```\n");
     }
 }
+
+#[test]
+fn the_packaging_names_this_version_and_every_tool() {
+    let read = |name: &str| -> Value {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/packaging").join(name);
+        serde_json::from_str(&std::fs::read_to_string(path).expect("reads")).expect("JSON")
+    };
+    let (server, manifest) = (read("server.json"), read("manifest.json"));
+    for version in [&server["version"], &server["packages"][0]["version"], &manifest["version"]] {
+        assert_eq!(version, env!("CARGO_PKG_VERSION"));
+    }
+    let named: Vec<_> = manifest["tools"].as_array().expect("tools").iter().map(|tool| tool["name"].clone()).collect();
+    let offered: Vec<_> = TOOLS.iter().map(|tool| Value::from(tool.name)).collect();
+    assert_eq!(named, offered);
+    let described = server["description"].as_str().expect("a text");
+    assert!(described.len() <= 100, "registries take at most 100 characters: {}", described.len());
+}

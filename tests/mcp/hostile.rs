@@ -77,11 +77,11 @@ async fn params_of_the_wrong_form_are_invalid_params_and_unknown_methods_are_not
         assert_eq!(answer["error"]["code"], -32602, "{params}: {answer}");
     }
     for method in [
-        "prompts/list",
-        "resources/list",
+        "prompts/get",
+        "resources/read",
         "completion/complete",
         "logging/setLevel",
-        "skills/list",
+        "skills/get",
         "",
         "\u{202e}",
     ] {

@@ -8,5 +8,6 @@ mod binary;
 mod client;
 mod docs;
 mod hostile;
+mod mounted;
 mod support;
 mod transcripts;

@@ -91,9 +91,18 @@ impl Wire {
 
     /// Starts a server.
     pub(crate) fn start_with(catalog: &Catalog, options: ServerOptions) -> Self {
+        let server = Server::new(catalog, options);
+        Self::over(|output, input| mcp::serve(server, output, input))
+    }
+
+    /// Starts whatever serves a pair of streams.
+    pub(crate) fn over<F>(serve: impl FnOnce(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>) -> F) -> Self
+    where
+        F: Future<Output = Result<(), mcp::SessionError>> + Send + 'static,
+    {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (output, input) = tokio::io::split(far);
-        let served = tokio::spawn(mcp::serve(Server::new(catalog, options), output, input));
+        let served = tokio::spawn(serve(output, input));
         let (lines, input) = tokio::io::split(near);
         Self { lines: BufReader::new(lines), input: Some(input), served, next_id: 1 }
     }

@@ -21,6 +21,9 @@ pub(crate) struct Serve {
         help = "Which tools to offer: skills, device, all, or comma-separated names [env: REPERTOIRE_SERVER_TOOLS]"
     )]
     tools: Option<String>,
+    /// Repeat every result in full as text, for hosts that show their model the text only
+    #[arg(long)]
+    full_text: bool,
     /// Speak Streamable HTTP
     #[command(flatten)]
     over_http: OverHttp,
@@ -36,7 +39,7 @@ impl Serve {
         if let Some(tools) = &self.tools {
             context.settings.set_flag(Key::SERVER_TOOLS, "--tools", tools)?;
         }
-        let options = ServerOptions::default().tools(offered(&context)?);
+        let options = ServerOptions::default().tools(offered(&context)?).full_text(self.full_text);
         if context.settings.text(Key::SERVER_TOOLS).is_some_and(|which| which.trim() == "device") {
             context.output.warn(
                 "device tools are not part of this version, so that no tool is offered; use `--tools skills` or `all`",

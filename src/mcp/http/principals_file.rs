@@ -66,8 +66,10 @@ pub fn remove_principal(path: &Path, name: &str) -> Result<bool, PrincipalsError
         return Ok(false);
     }
     change(path, |text| {
-        let kept: Vec<_> = blocks(text).into_iter().filter(|block| name_of(block) != Some(name.to_owned())).collect();
-        let kept = kept.concat();
+        let blocks = blocks(text);
+        let (before_all, blocks) = blocks.split_first()?;
+        let kept = blocks.iter().filter(|block| name_of(block).as_deref() != Some(name));
+        let kept: String = std::iter::once(before_all).chain(kept).map(String::as_str).collect();
         let left = parse_principals(&kept, folder(path)).ok()?;
         let wanted = before.iter().filter(|principal| principal.name != name);
         left.iter().eq(wanted).then_some(kept)
