@@ -127,7 +127,12 @@ pub(crate) fn together(
         remark.subject = remark.subject.checked_sub(standing.len())?;
         Some(remark)
     }));
-    tracing::debug!(brought = brought.len(), standing = standing.len(), found = remarks.len(), "compared skills");
+    tracing::debug!(
+        brought = brought.len(),
+        standing = standing.len(),
+        found = remarks.len(),
+        "compared skills"
+    );
     let mut texts = Texts::default();
     let told: Vec<(usize, Finding)> = remarks
         .into_iter()

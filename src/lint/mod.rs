@@ -14,6 +14,7 @@ mod author;
 mod hidden;
 mod json;
 mod names;
+mod patterns;
 mod risk;
 mod rules;
 mod sarif;
@@ -33,12 +34,12 @@ use crate::import::{Excerpt, Position};
 use crate::lint::subject::Spot;
 use crate::tools::ToolRegistry;
 
-pub use rules::{RULES, Rule, Severity};
 pub(crate) use names::{collisions, reach, standing};
 pub(crate) use rules::ALIAS_IS_COMMAND;
 pub use rules::severity_of;
-pub(crate) use similar::duplicates;
+pub use rules::{RULES, Rule, Severity};
 pub use sarif::sarif;
+pub(crate) use similar::duplicates;
 pub use subject::Subject;
 
 /// One thing that was found.

@@ -57,15 +57,18 @@ pub(crate) fn collisions<'s>(subjects: &[Subject<'s>]) -> (Vec<Remark<'s>>, Hash
 }
 
 /// Names and aliases that lead to a skill of one of some layers, to which the subjects do not belong.
-pub(crate) fn standing<'s>(subjects: &[Subject<'s>], look: &Look, layers: &[Layer]) -> Result<Vec<Remark<'s>>> {
+pub(crate) fn standing<'s>(
+    subjects: &[Subject<'s>],
+    look: &Look,
+    layers: &[Layer],
+) -> Result<Vec<Remark<'s>>> {
     let mut remarks = Vec::new();
     for (number, subject) in subjects.iter().enumerate() {
         let skill: &'s Skill = subject.skill;
         let aliases = skill.aliases.iter().map(|alias| ("aliases", alias, ALIAS_COLLISION));
         for (field, text, rule) in std::iter::once(("name", &skill.name, NAME_COLLISION)).chain(aliases) {
             let found = look.lookup(text)?;
-            let other =
-                found.iter().find(|other| layers.contains(&other.layer()) && other.id() != skill.id);
+            let other = found.iter().find(|other| layers.contains(&other.layer()) && other.id() != skill.id);
             let Some(other) = other else { continue };
             let message = format!(
                 "{text:?} also leads to {:?} of the {} layer; only one of them can answer it: choose another, or be more specific",

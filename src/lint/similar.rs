@@ -12,7 +12,7 @@ use crate::limits::LINT_COMPARED_BYTES_MAX;
 use crate::lint::Remark;
 use crate::lint::rules::{DESCRIPTION_DUPLICATE, NEAR_DUPLICATE};
 use crate::lint::subject::{Spot, Subject};
-use crate::model::{Kind, Skill, normalise};
+use crate::model::{Kind, Skill};
 
 /// Bins of a sketch; bands of it, and bins in each: texts with four fifths in common meet with a chance of over 0.999.
 const BINS: usize = BANDS * ROWS;
@@ -91,30 +91,39 @@ fn body(skill: &Skill) -> String {
 impl Side {
     /// The hashed groups of neighbouring words, sorted, each once. A Chinese, Japanese or Korean character is a word.
     fn groups(self, skill: &Skill) -> Vec<u64> {
-        let normal = normalise(&(self.text)(skill));
-        let mut words: Vec<u64> = Vec::with_capacity(normal.len() / 5);
+        let mut groups = self.all_groups(skill);
+        groups.sort_unstable();
+        groups.dedup();
+        groups
+    }
+
+    /// The same in the order of the text, as often as they stand there.
+    fn all_groups(self, skill: &Skill) -> Vec<u64> {
+        let text = (self.text)(skill);
+        let mut words: Vec<u64> = Vec::with_capacity(text.len() / 5);
         let mut word = Fnv::default();
-        for c in normal.chars() {
-            if is_alone(c) {
+        for c in text.chars() {
+            if c.is_ascii_alphanumeric() {
+                word.add(c.to_ascii_lowercase());
+            } else if c.is_ascii() {
+                words.extend(word.take());
+            } else if is_alone(c) {
                 words.extend(word.take());
                 words.push(mix(u64::from(c)));
             } else if c.is_alphanumeric() {
-                word.add(c);
+                c.to_lowercase().for_each(|c| word.add(c));
             } else {
                 words.extend(word.take());
             }
         }
         words.extend(word.take());
         let group = |window: &[u64]| window.iter().fold(0, |sum, word| mix(sum ^ word));
-        let mut groups: Vec<u64> = words.windows(self.size).map(group).collect();
-        groups.sort_unstable();
-        groups.dedup();
-        groups
+        words.windows(self.size).map(group).collect()
     }
 
     /// `None` for a text that is too short to say.
     fn sketch(self, skill: &Skill) -> Option<Sketch> {
-        let groups = self.groups(skill);
+        let groups = self.all_groups(skill);
         (groups.len() >= self.least).then(|| Sketch::of(&groups))
     }
 
@@ -226,10 +235,13 @@ fn pairs(skills: &[&Skill], side: Side) -> Vec<(usize, usize, f64)> {
     }
     let likely = best.into_iter().enumerate().filter_map(|(one, best)| Some((one, best?)));
     let likely = likely.filter(|(_, (_, share))| *share >= side.share - SKETCH_ERROR);
-    let exact = likely.map(|(one, (earlier, _))| {
-        (one, earlier, common(&side.groups(skills[one]), &side.groups(skills[earlier])))
+    let exact = likely.filter_map(|(one, (earlier, _))| {
+        let (a, b) = (side.groups(skills[one]), side.groups(skills[earlier]));
+        // A word said over and over is not much of a text.
+        let share = if a.len().min(b.len()) < side.least { 0.0 } else { common(&a, &b) };
+        (share >= side.share).then_some((one, earlier, share))
     });
-    exact.filter(|(.., share)| *share >= side.share).collect()
+    exact.collect()
 }
 
 /// The part of all groups that two texts have in common.

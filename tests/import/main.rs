@@ -6,6 +6,7 @@ mod hostile;
 mod json;
 mod maestro;
 mod mirror;
+mod round_trip;
 
 use std::fs;
 use std::path::{Path, PathBuf};

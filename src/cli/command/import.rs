@@ -157,8 +157,7 @@ fn write(out: &mut Page, report: &ImportReport, shown: &Shown) -> usize {
     for line in &report.skills {
         write_line(out, line, shown, &mut |severity| {
             let new = matches!(line.outcome, Outcome::Added | Outcome::Changed);
-            let tells =
-                shown.all || (new && severity != lint::Severity::Note && told < LINT_IMPORT_TOLD_MAX);
+            let tells = shown.all || (new && severity != lint::Severity::Note && told < LINT_IMPORT_TOLD_MAX);
             *(if tells { &mut told } else { &mut left_out }) += 1;
             tells
         });

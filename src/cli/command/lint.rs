@@ -135,7 +135,9 @@ fn of_report(roots: &Roots, report: &ImportReport) -> Vec<Finding> {
 fn json_texts(entries: &[Entry]) -> HashMap<PathBuf, Vec<u8>> {
     let mut texts = HashMap::new();
     for entry in entries.iter().filter(|entry| entry.source_text.is_none()) {
-        let Some(path) = entry.origin.as_ref().map(intake::real_path).filter(|path| !texts.contains_key(path)) else {
+        let Some(path) =
+            entry.origin.as_ref().map(intake::real_path).filter(|path| !texts.contains_key(path))
+        else {
             continue;
         };
         let small =
@@ -148,11 +150,7 @@ fn json_texts(entries: &[Entry]) -> HashMap<PathBuf, Vec<u8>> {
     texts
 }
 
-fn subject<'e>(
-    entry: &'e Entry,
-    roots: &Roots,
-    texts: &'e HashMap<PathBuf, Vec<u8>>,
-) -> Subject<'e> {
+fn subject<'e>(entry: &'e Entry, roots: &Roots, texts: &'e HashMap<PathBuf, Vec<u8>>) -> Subject<'e> {
     let subject = Subject::new(&entry.skill).with_files(entry.resources.iter().map(AsRef::as_ref));
     let Some(origin) = &entry.origin else { return subject };
     let text = entry.source_text.as_deref();
@@ -169,10 +167,8 @@ fn of_catalog(context: &Context) -> Result<Vec<Finding>, Failure> {
     let (texts, roots) = (json_texts(&local), Roots::default());
     let mut findings = Vec::new();
     for entry in &local {
-        let path = entry
-            .origin
-            .as_ref()
-            .map_or_else(String::new, |origin| roots.shown(&origin.root, &origin.path));
+        let path =
+            entry.origin.as_ref().map_or_else(String::new, |origin| roots.shown(&origin.root, &origin.path));
         for problem in &compile(&entry.skill, catalog.registry()).unavailable {
             findings.push(Finding::unavailable(path.clone(), Some(&entry.skill.id), problem));
         }
