@@ -1,6 +1,7 @@
 //! Import from the outside: the front matter cases, folders, duplicates, bad files.
 
 mod cases;
+mod docs;
 mod folders;
 mod hostile;
 mod json;

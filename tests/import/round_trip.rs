@@ -39,7 +39,7 @@ fn fixtures() -> (tempfile::TempDir, Vec<Entry>) {
 fn what_is_taken_comes_back_but_for_what_the_writer_names() {
     let (folder, entries) = fixtures();
     assert!(entries.len() >= 30, "{} entries", entries.len());
-    for (name, least) in [("json", 30), ("agent-skills", 25), ("skills-v2", 3)] {
+    for (name, least) in [("json", 30), ("agent-skills", 25), ("skills-v2", 2)] {
         let format = ExportFormat::from_name(name).expect("a format");
         let out = folder.path().join(name);
         let registry = repertoire::ToolRegistry::builtin();
