@@ -69,9 +69,11 @@ fn add(findings: Vec<Finding>, warnings: &mut Vec<Problem>, excerpts: &mut Vec<E
     for mut finding in findings.into_iter().take(room) {
         if let Some(file) = finding.path.take().filter(|path| !path.is_empty()) {
             // The place is in a file beside the one that the warning is of.
-            let place = [finding.line.take(), finding.column.take()];
-            let place: String = place.into_iter().flatten().map(|number| format!(":{number}")).collect();
-            finding.message = format!("{file}{place}: {}", finding.message);
+            let place = match (finding.line.take(), finding.column.take()) {
+                (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
+                _ => file,
+            };
+            finding.message = format!("{place}: {}", finding.message);
             finding.excerpt = None;
         }
         let (problem, excerpt) = finding.into_problem();

@@ -264,7 +264,7 @@ mod tests {
 
     fn skill(id: usize, words: impl Iterator<Item = usize>) -> Skill {
         let mut skill = Skill::new(id.to_string(), Kind::Knowledge, "N", format!("About {id}."));
-        skill.content = words.map(|word| format!("word{word} ")).collect();
+        skill.content = words.map(|word| format!("word{word}")).collect::<Vec<_>>().join(" ");
         skill
     }
 

@@ -147,7 +147,9 @@ impl World {
             }
             Layer::Learned => {
                 let mut all = entries("d", &unseen.learned, &[]);
-                all.iter_mut().for_each(|entry| entry.skill.derived_from = vec!["h0".to_owned()]);
+                for entry in &mut all {
+                    entry.skill.derived_from = vec!["h0".to_owned()];
+                }
                 all
             }
             _ => [entries("l", &self.local, &[]), entries("h", &unseen.local, &[])].concat(),
@@ -178,7 +180,9 @@ fn catalog() -> Catalog {
 
 fn filled(world: &World) -> Catalog {
     let catalog = catalog();
-    [Layer::Synced, Layer::Local, Layer::Learned].into_iter().for_each(|layer| world.put(&catalog, layer));
+    for layer in [Layer::Synced, Layer::Local, Layer::Learned] {
+        world.put(&catalog, layer);
+    }
     catalog
 }
 
