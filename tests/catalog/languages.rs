@@ -23,7 +23,7 @@ fn filled() -> (tempfile::TempDir, Catalog) {
         .iter()
         .map(|[id, name, alias, description]| {
             let mut entry = knowledge(id, description);
-            entry.skill.name = (*name).to_owned();
+            (*name).clone_into(&mut entry.skill.name);
             entry.skill.aliases = vec![(*alias).to_owned()];
             entry
         })

@@ -9,7 +9,7 @@ fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
         let name = item.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         if item.is_dir() {
             sources(&item, out);
-        } else if name.ends_with(".rs") && !name.contains("tests") {
+        } else if item.extension().is_some_and(|kind| kind == "rs") && !name.contains("tests") {
             out.push(item);
         }
     }
