@@ -14,7 +14,9 @@ impl Patterns {
     pub(crate) fn new(texts: impl Iterator<Item = String>) -> Self {
         let texts: Vec<String> = texts.map(|text| text.replace(r"\b", r"(?-u:\b)")).collect();
         let each = texts.iter().map(|text| Regex::new(text).ok()).collect();
-        Self { each, all: RegexSet::new(&texts).ok() }
+        // The character before keeps the engine from looking for the first words alone, which are in every text.
+        let all = RegexSet::new(texts.iter().map(|text| format!("(?s:.)?(?:{text})"))).ok();
+        Self { each, all }
     }
 
     /// Which of them are in a text.
