@@ -101,7 +101,11 @@ pub fn count(family: Family, label: &'static str) {
 #[must_use]
 pub fn counts(family: Family) -> Vec<(&'static str, u64)> {
     let counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
-    counts.range((family, "")..).take_while(|((of, _), _)| *of == family).map(|((_, label), n)| (*label, *n)).collect()
+    counts
+        .range((family, "")..)
+        .take_while(|((of, _), _)| *of == family)
+        .map(|((_, label), n)| (*label, *n))
+        .collect()
 }
 
 #[cfg(test)]
@@ -114,8 +118,10 @@ mod tests {
         count(Family::PolicyDecisions, "test_b");
         count(Family::PolicyDecisions, "test_a");
         count(Family::PolicyDecisions, "test_b");
-        let counted: Vec<_> =
-            counts(Family::PolicyDecisions).into_iter().filter(|(label, _)| label.starts_with("test_")).collect();
+        let counted: Vec<_> = counts(Family::PolicyDecisions)
+            .into_iter()
+            .filter(|(label, _)| label.starts_with("test_"))
+            .collect();
         assert_eq!(counted, [("test_a", 1), ("test_b", 2)]);
         assert!(counts(Family::DeviceErrors).iter().all(|(label, _)| !label.starts_with("test_")));
     }

@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use repertoire::{Catalog, Entry, Kind, Layer, Skill};
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ContentBlock, ElicitRequestParams,
-    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ProgressNotificationParam, Prompt,
-    ReadResourceResult, Resource, ResourceTemplate, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ContentBlock,
+    ElicitRequestParams, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    ProgressNotificationParam, Prompt, ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
 use crate::rounds;
 
-const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
+const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==";
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
 static CATALOG: OnceLock<Catalog> = OnceLock::new();
@@ -23,10 +24,20 @@ static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// Names of the simple tools.
 const NAMES: [&str; 15] = [
-    "test_simple_text", "test_image_content", "test_audio_content", "test_embedded_resource",
-    "test_multiple_content_types", "test_error_handling", "test_tool_with_progress", "test_elicitation",
-    "test_elicitation_sep1034_defaults", "test_elicitation_sep1330_enums", "test_missing_capability",
-    "test_custom_header", "json_schema_2020_12_tool", "test_reconnection",
+    "test_simple_text",
+    "test_image_content",
+    "test_audio_content",
+    "test_embedded_resource",
+    "test_multiple_content_types",
+    "test_error_handling",
+    "test_tool_with_progress",
+    "test_elicitation",
+    "test_elicitation_sep1034_defaults",
+    "test_elicitation_sep1330_enums",
+    "test_missing_capability",
+    "test_custom_header",
+    "json_schema_2020_12_tool",
+    "test_reconnection",
     // Logs nothing, since logging over the protocol is not offered.
     "test_logging_tool",
 ];
@@ -63,7 +74,9 @@ fn schema(name: &str) -> Value {
     match name {
         "test_custom_header" => json!({"type": "object", "required": ["value"],
             "properties": {"value": {"type": "string", "x-mcp-header": "Value"}}}),
-        "test_elicitation" => json!({"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]}),
+        "test_elicitation" => {
+            json!({"type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]})
+        }
         "json_schema_2020_12_tool" => json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
             "$defs": {"address": {"$anchor": "address", "type": "object",
@@ -81,7 +94,8 @@ pub(crate) fn is_one(name: &str) -> bool {
 }
 
 pub(crate) fn tools() -> Vec<Tool> {
-    let names = NAMES.iter().chain(rounds::NAMES).chain(&["test_trigger_tool_change", "test_trigger_prompt_change"]);
+    let names =
+        NAMES.iter().chain(rounds::NAMES).chain(&["test_trigger_tool_change", "test_trigger_prompt_change"]);
     names
         .map(|name| {
             let schema = schema(name).as_object().cloned().unwrap_or_default();
@@ -100,14 +114,18 @@ pub(crate) async fn call(
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let image = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
-    let resource = |uri: &str, mime: &str, text: &str| {
-        json!({"type": "resource", "resource": {"uri": uri, "mimeType": mime, "text": text}})
-    };
+    let resource = |uri: &str, mime: &str, text: &str| json!({"type": "resource", "resource": {"uri": uri, "mimeType": mime, "text": text}});
     let content = match request.name.as_ref() {
-        "test_simple_text" => json!([{"type": "text", "text": "This is a simple text response for testing."}]),
+        "test_simple_text" => {
+            json!([{"type": "text", "text": "This is a simple text response for testing."}])
+        }
         "test_image_content" => json!([image]),
         "test_audio_content" => json!([{"type": "audio", "data": WAV, "mimeType": "audio/wav"}]),
-        "test_embedded_resource" => json!([resource("test://embedded-resource", "text/plain", "This is an embedded resource content.")]),
+        "test_embedded_resource" => json!([resource(
+            "test://embedded-resource",
+            "text/plain",
+            "This is an embedded resource content."
+        )]),
         "test_multiple_content_types" => json!([
             {"type": "text", "text": "Multiple content types test:"}, image,
             resource("test://mixed-content-resource", "application/json", r#"{"test":"data","value":123}"#)]),
@@ -147,7 +165,10 @@ fn missing_capability(context: &RequestContext<RoleServer>) -> Result<CallToolRe
 async fn elicit(name: &str, context: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
     let options = json!(["option1", "option2", "option3"]);
     let titled = |key: &str| json!({key: [{"const": "value1", "title": "First"}, {"const": "value2", "title": "Second"}, {"const": "value3", "title": "Third"}]});
-    let with_type = |mut schema: Value| { schema["type"] = json!("string"); schema };
+    let with_type = |mut schema: Value| {
+        schema["type"] = json!("string");
+        schema
+    };
     let properties = match name {
         "test_elicitation_sep1034_defaults" => json!({
             "name": {"type": "string", "default": "John Doe"}, "age": {"type": "integer", "default": 30},
@@ -159,21 +180,33 @@ async fn elicit(name: &str, context: &RequestContext<RoleServer>) -> Result<Call
             "legacyEnum": {"type": "string", "enum": ["opt1", "opt2", "opt3"], "enumNames": ["Option One", "Option Two", "Option Three"]},
             "untitledMulti": {"type": "array", "items": {"type": "string", "enum": options}},
             "titledMulti": {"type": "array", "items": titled("anyOf")}}),
-        _ => json!({"username": {"type": "string", "description": "User's response"}, "email": {"type": "string", "description": "User's email"}}),
+        _ => {
+            json!({"username": {"type": "string", "description": "User's response"}, "email": {"type": "string", "description": "User's email"}})
+        }
     };
-    let asked: ElicitRequestParams = typed(json!({"mode": "form", "message": "Please provide your information",
+    let asked: ElicitRequestParams =
+        typed(json!({"mode": "form", "message": "Please provide your information",
         "requestedSchema": {"type": "object", "properties": properties}}))?;
     match context.peer.create_elicitation(asked).await {
-        Ok(answer) => Ok(text(&format!("User response: action={:?}, content={:?}", answer.action, answer.content)).into()),
+        Ok(answer) => {
+            Ok(text(&format!("User response: action={:?}, content={:?}", answer.action, answer.content))
+                .into())
+        }
         Err(error) => Ok(CallToolResult::error(vec![ContentBlock::text(error.to_string())]).into()),
     }
 }
 
 pub(crate) fn resources() -> Vec<Resource> {
     vec![
-        Resource::new("test://static-text", "Static text").with_description("A text").with_mime_type("text/plain"),
-        Resource::new("test://static-binary", "Static image").with_description("An image").with_mime_type("image/png"),
-        Resource::new("test://watched-resource", "Watched").with_description("A text").with_mime_type("text/plain"),
+        Resource::new("test://static-text", "Static text")
+            .with_description("A text")
+            .with_mime_type("text/plain"),
+        Resource::new("test://static-binary", "Static image")
+            .with_description("An image")
+            .with_mime_type("image/png"),
+        Resource::new("test://watched-resource", "Watched")
+            .with_description("A text")
+            .with_mime_type("text/plain"),
     ]
 }
 
@@ -189,49 +222,76 @@ pub(crate) fn read(uri: &str) -> Option<ReadResourceResult> {
         "test://static-binary" => json!({"uri": uri, "mimeType": "image/png", "blob": PNG}),
         _ => {
             let id = uri.strip_prefix("test://template/")?.strip_suffix("/data")?;
-            let text = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")}).to_string();
+            let text =
+                json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")}).to_string();
             json!({"uri": uri, "mimeType": "application/json", "text": text})
         }
     };
-    typed(json!({"resultType": "complete", "contents": [contents], "ttlMs": 1_000, "cacheScope": "private"})).ok()
+    typed(json!({"resultType": "complete", "contents": [contents], "ttlMs": 1_000, "cacheScope": "private"}))
+        .ok()
 }
 
 pub(crate) fn prompts() -> Vec<Prompt> {
     let arguments = json!([{"name": "arg1", "description": "First", "required": true}, {"name": "arg2", "description": "Second"}]);
-    ["test_simple_prompt", "test_prompt_with_arguments", "test_prompt_with_embedded_resource", "test_prompt_with_image", rounds::PROMPT]
-        .iter()
-        .filter_map(|name| {
-            let mut prompt = json!({"name": name, "description": "A fixture"});
-            if name.ends_with("arguments") {
-                prompt["arguments"] = arguments.clone();
-            }
-            typed(prompt).ok()
-        })
-        .collect()
+    [
+        "test_simple_prompt",
+        "test_prompt_with_arguments",
+        "test_prompt_with_embedded_resource",
+        "test_prompt_with_image",
+        rounds::PROMPT,
+    ]
+    .iter()
+    .filter_map(|name| {
+        let mut prompt = json!({"name": name, "description": "A fixture"});
+        if name.ends_with("arguments") {
+            prompt["arguments"] = arguments.clone();
+        }
+        typed(prompt).ok()
+    })
+    .collect()
 }
 
 pub(crate) fn prompt(request: &GetPromptRequestParams) -> Option<GetPromptResponse> {
     let said = |content: Value| json!({"role": "user", "content": content});
     let plain = |text: String| said(json!({"type": "text", "text": text}));
     let argument = |name: &str| {
-        request.arguments.as_ref().and_then(|all| all.get(name)).and_then(Value::as_str).unwrap_or_default().to_owned()
+        request
+            .arguments
+            .as_ref()
+            .and_then(|all| all.get(name))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
     };
     let messages = match request.name.as_str() {
         "test_simple_prompt" => json!([plain("This is a simple prompt for testing.".to_owned())]),
         "test_prompt_with_arguments" => {
-            json!([plain(format!("Prompt with arguments: arg1='{}', arg2='{}'", argument("arg1"), argument("arg2")))])
+            json!([plain(format!(
+                "Prompt with arguments: arg1='{}', arg2='{}'",
+                argument("arg1"),
+                argument("arg2")
+            ))])
         }
         "test_prompt_with_embedded_resource" => {
             let uri = request.arguments.as_ref().and_then(|all| all.get("resourceUri")).cloned();
-            json!([said(json!({"type": "resource", "resource": {"uri": uri.unwrap_or_else(|| json!("test://static-text")), "mimeType": "text/plain",
-                "text": "Embedded resource content for testing."}})), plain("Please process the embedded resource above.".to_owned())])
+            json!([
+                said(
+                    json!({"type": "resource", "resource": {"uri": uri.unwrap_or_else(|| json!("test://static-text")), "mimeType": "text/plain",
+                "text": "Embedded resource content for testing."}})
+                ),
+                plain("Please process the embedded resource above.".to_owned())
+            ])
         }
         "test_prompt_with_image" => {
-            json!([said(json!({"type": "image", "data": PNG, "mimeType": "image/png"})), plain("Please analyze the image above.".to_owned())])
+            json!([
+                said(json!({"type": "image", "data": PNG, "mimeType": "image/png"})),
+                plain("Please analyze the image above.".to_owned())
+            ])
         }
         rounds::PROMPT => return rounds::prompt(request).ok(),
         _ => return None,
     };
-    let result: GetPromptResult = typed(json!({"resultType": "complete", "description": "A fixture", "messages": messages})).ok()?;
+    let result: GetPromptResult =
+        typed(json!({"resultType": "complete", "description": "A fixture", "messages": messages})).ok()?;
     Some(result.into())
 }

@@ -13,15 +13,16 @@ use std::path::Path;
 
 use repertoire::mcp::Server;
 use repertoire::mcp::http::{HttpOptions, HttpServer, TokenSource};
-use repertoire::{Catalog, Entry, Kind, Layer, Skill};
 use repertoire::model::Resource;
+use repertoire::{Catalog, Entry, Kind, Layer, Skill};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
-    DiscoverResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams, GetSkillResult,
-    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListSkillsResult, ListToolsResult, PaginatedRequestParams, ReadResourceDirectoryRequestParams,
-    ReadResourceDirectoryResult, ReadResourceRequestParams, ReadResourceResponse, Reference, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, DiscoverResult, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    GetSkillRequestParams, GetSkillResult, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult,
+    ReadResourceRequestParams, ReadResourceResponse, Reference, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -39,7 +40,11 @@ impl ServerHandler for Fixed {
         self.inner.get_info()
     }
 
-    async fn initialize(&self, request: InitializeRequestParams, context: Context) -> Result<InitializeResult, ErrorData> {
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: Context,
+    ) -> Result<InitializeResult, ErrorData> {
         self.inner.initialize(request, context).await
     }
 
@@ -47,7 +52,11 @@ impl ServerHandler for Fixed {
         self.inner.discover(context).await
     }
 
-    async fn list_tools(&self, request: Option<PaginatedRequestParams>, context: Context) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListToolsResult, ErrorData> {
         let mut list = self.inner.list_tools(request, context).await?;
         list.tools.extend(fixtures::tools());
         Ok(list)
@@ -57,11 +66,19 @@ impl ServerHandler for Fixed {
         fixtures::tools().into_iter().find(|tool| tool.name == name).or_else(|| self.inner.get_tool(name))
     }
 
-    async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
         match request.name.as_ref() {
             "test_trigger_tool_change" | "test_trigger_prompt_change" => {
                 // The product tells of prompts when the catalog changes; a fixture has no other way to change it.
-                if request.name.ends_with("prompt_change") { fixtures::change_prompts()? } else { self.inner.tools_changed() }
+                if request.name.ends_with("prompt_change") {
+                    fixtures::change_prompts()?
+                } else {
+                    self.inner.tools_changed()
+                }
                 Ok(fixtures::text("triggered").into())
             }
             name if rounds::is_one(name) => rounds::call(&request, &context),
@@ -70,51 +87,87 @@ impl ServerHandler for Fixed {
         }
     }
 
-    async fn list_resources(&self, request: Option<PaginatedRequestParams>, context: Context) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
         let mut list = self.inner.list_resources(request, context).await?;
         list.resources.extend(fixtures::resources());
         Ok(list)
     }
 
-    async fn list_resource_templates(&self, request: Option<PaginatedRequestParams>, context: Context) -> Result<ListResourceTemplatesResult, ErrorData> {
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let mut list = self.inner.list_resource_templates(request, context).await?;
         list.resource_templates.push(fixtures::template());
         Ok(list)
     }
 
-    async fn read_resource(&self, request: ReadResourceRequestParams, context: Context) -> Result<ReadResourceResponse, ErrorData> {
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: Context,
+    ) -> Result<ReadResourceResponse, ErrorData> {
         match fixtures::read(&request.uri) {
             Some(contents) => Ok(contents.into()),
             None => self.inner.read_resource(request, context).await,
         }
     }
 
-    async fn read_resource_directory(&self, request: ReadResourceDirectoryRequestParams, context: Context) -> Result<ReadResourceDirectoryResult, ErrorData> {
+    async fn read_resource_directory(
+        &self,
+        request: ReadResourceDirectoryRequestParams,
+        context: Context,
+    ) -> Result<ReadResourceDirectoryResult, ErrorData> {
         self.inner.read_resource_directory(request, context).await
     }
 
-    async fn list_skills(&self, request: Option<PaginatedRequestParams>, context: Context) -> Result<ListSkillsResult, ErrorData> {
+    async fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListSkillsResult, ErrorData> {
         self.inner.list_skills(request, context).await
     }
 
-    async fn get_skill(&self, request: GetSkillRequestParams, context: Context) -> Result<GetSkillResult, ErrorData> {
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        context: Context,
+    ) -> Result<GetSkillResult, ErrorData> {
         self.inner.get_skill(request, context).await
     }
 
-    async fn list_prompts(&self, request: Option<PaginatedRequestParams>, context: Context) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListPromptsResult, ErrorData> {
         let mut list = self.inner.list_prompts(request, context).await?;
         list.prompts.extend(fixtures::prompts());
         Ok(list)
     }
 
-    async fn get_prompt(&self, request: GetPromptRequestParams, context: Context) -> Result<GetPromptResponse, ErrorData> {
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: Context,
+    ) -> Result<GetPromptResponse, ErrorData> {
         match fixtures::prompt(&request) {
             Some(prompt) => Ok(prompt),
             None => self.inner.get_prompt(request, context).await,
         }
     }
 
-    async fn complete(&self, request: CompleteRequestParams, context: Context) -> Result<CompleteResult, ErrorData> {
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: Context,
+    ) -> Result<CompleteResult, ErrorData> {
         match &request.r#ref {
             Reference::Prompt(prompt) if prompt.name.starts_with("test_") => Ok(CompleteResult::default()),
             _ => self.inner.complete(request, context).await,
@@ -127,7 +180,11 @@ impl ServerHandler for Fixed {
     }
 
     #[expect(deprecated, reason = "the initialize lifecycle has no other way")]
-    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: Context,
+    ) -> Result<(), ErrorData> {
         self.inner.unsubscribe(request, context).await
     }
 
@@ -143,7 +200,11 @@ impl ServerHandler for Fixed {
         self.inner.on_initialized(context).await;
     }
 
-    async fn on_custom_request(&self, request: CustomRequest, context: Context) -> Result<CustomResult, ErrorData> {
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: Context,
+    ) -> Result<CustomResult, ErrorData> {
         self.inner.on_custom_request(request, context).await
     }
 }
@@ -171,7 +232,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fixtures::keep(&catalog);
     let folder = Path::new(&folder);
     let listen = SocketAddr::from(([127, 0, 0, 1], port.parse()?));
-    let options = HttpOptions::new(listen, TokenSource::File(folder.join("http-token")), folder.join("principals.toml"));
+    let options = HttpOptions::new(
+        listen,
+        TokenSource::File(folder.join("http-token")),
+        folder.join("principals.toml"),
+    );
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
         let server = HttpServer::bind_with(&catalog, options, |_, inner| Fixed { inner }).await?;
         server.run(std::future::pending()).await;

@@ -6,8 +6,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-    InputRequiredResult, InputResponses,
+    CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, InputRequiredResult, InputResponses,
 };
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
@@ -42,10 +42,18 @@ fn new_state(round: u64) -> String {
 
 fn round_of(state: &str) -> Result<u64, ErrorData> {
     let states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
-    states.get(state).copied().ok_or_else(|| ErrorData::invalid_params("requestState was not made here", None))
+    states
+        .get(state)
+        .copied()
+        .ok_or_else(|| ErrorData::invalid_params("requestState was not made here", None))
 }
 
-fn asks(key: &str, message: &str, field: &str, state: Option<String>) -> Result<InputRequiredResult, ErrorData> {
+fn asks(
+    key: &str,
+    message: &str,
+    field: &str,
+    state: Option<String>,
+) -> Result<InputRequiredResult, ErrorData> {
     let request = json!({"method": "elicitation/create", "params": {"mode": "form", "message": message,
         "requestedSchema": {"type": "object", "properties": {field: {"type": "string"}}, "required": [field]}}});
     let mut result = json!({"resultType": "input_required", "inputRequests": {key: request}});
@@ -61,7 +69,12 @@ fn given<'a>(responses: Option<&'a InputResponses>, key: &str) -> Option<&'a Map
 }
 
 fn field(answer: &Map<String, Value>, name: &str) -> String {
-    answer.get("content").and_then(|content| content.get(name)).and_then(Value::as_str).unwrap_or_default().to_owned()
+    answer
+        .get("content")
+        .and_then(|content| content.get(name))
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
 }
 
 pub(crate) fn call(
@@ -71,10 +84,12 @@ pub(crate) fn call(
     let responses = request.input_responses.as_ref();
     let round = request.request_state.as_deref().map(round_of).transpose()?;
     let asked = match request.name.as_ref() {
-        "test_input_required_result_request_state" | "test_input_required_result_tampered_state" => match round {
-            None => asks("confirm", "Please confirm", "ok", Some(new_state(1)))?,
-            Some(_) => return Ok(text("Confirmed: state-ok").into()),
-        },
+        "test_input_required_result_request_state" | "test_input_required_result_tampered_state" => {
+            match round {
+                None => asks("confirm", "Please confirm", "ok", Some(new_state(1)))?,
+                Some(_) => return Ok(text("Confirmed: state-ok").into()),
+            }
+        }
         "test_input_required_result_multi_round" => match round.unwrap_or(0) {
             0 => asks("step1", "What is your name?", "name", Some(new_state(1)))?,
             1 => asks("step2", "What is your favorite color?", "color", Some(new_state(2)))?,

@@ -31,6 +31,8 @@ mod published;
 mod qualify;
 mod repair;
 mod report;
+#[cfg(test)]
+mod round_trip;
 #[cfg(feature = "mcp")]
 mod served;
 mod shared;

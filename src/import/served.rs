@@ -54,9 +54,10 @@ fn verbatim(name: &str, bytes: &[u8]) -> Option<Served> {
         }
         front.insert(key, plain_json(&node)?);
     }
-    let described = front.get("description").and_then(Value::as_str).is_some_and(|text| {
-        !text.trim().is_empty() && text.chars().count() <= SERVED_DESCRIPTION_CHARS_MAX
-    });
+    let described = front
+        .get("description")
+        .and_then(Value::as_str)
+        .is_some_and(|text| !text.trim().is_empty() && text.chars().count() <= SERVED_DESCRIPTION_CHARS_MAX);
     let named = front.get("name").and_then(Value::as_str) == Some(name);
     (named && described).then(|| Served { text: text.to_owned(), front })
 }
@@ -67,7 +68,9 @@ fn plain_json(node: &Node) -> Option<Value> {
         return Some(Value::Null);
     }
     match &node.value {
-        Yaml::Scalar { text, plain } => (!(*plain && is_ambiguous(text))).then(|| Value::String(text.clone())),
+        Yaml::Scalar { text, plain } => {
+            (!(*plain && is_ambiguous(text))).then(|| Value::String(text.clone()))
+        }
         Yaml::Sequence(items) => items.iter().map(plain_json).collect::<Option<Vec<_>>>().map(Value::Array),
         Yaml::Mapping(pairs) => {
             let mut map = Map::new();
@@ -203,7 +206,11 @@ mod tests {
             "\u{feff}---\nname: wifi\ndescription: x\n---\n",
             "{\"id\": \"wifi\"}",
         ] {
-            assert_eq!(served(&knowledge("android/wifi"), Some(text.as_bytes())).as_ref(), Some(&made), "{text}");
+            assert_eq!(
+                served(&knowledge("android/wifi"), Some(text.as_bytes())).as_ref(),
+                Some(&made),
+                "{text}"
+            );
         }
     }
 

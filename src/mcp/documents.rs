@@ -47,7 +47,8 @@ impl<'a> Document<'a> {
         let Some(file) = served(&skill, found.source_text()?) else { return Ok(None) };
         let mut files = std::mem::take(&mut skill.resources);
         files.retain(|resource| resource.path != SKILL_MD);
-        let bytes = files.iter().fold(file.text.len() as u64, |sum, resource| sum.saturating_add(resource.bytes));
+        let bytes =
+            files.iter().fold(file.text.len() as u64, |sum, resource| sum.saturating_add(resource.bytes));
         if files.len() >= SERVED_FILES_MAX || bytes > RESOURCES_BYTES_MAX as u64 {
             return Ok(None);
         }
@@ -121,7 +122,9 @@ fn document<'a>(look: &'a Look, id: &str) -> Result<Option<Document<'a>>> {
 pub(super) fn digest(look: &Look, uri: &str) -> Result<Option<[u8; 32]>> {
     Ok(match place(look, uri)? {
         Some(Place::Main(document)) => Some(Sha256::digest(document.text.as_bytes()).into()),
-        Some(Place::File(document, index)) => Some(Sha256::digest(document.files[index].sha256.as_bytes()).into()),
+        Some(Place::File(document, index)) => {
+            Some(Sha256::digest(document.files[index].sha256.as_bytes()).into())
+        }
         Some(Place::Directory(..)) | None => None,
     })
 }

@@ -109,7 +109,14 @@ struct Body<'a> {
 
 impl Failure {
     fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), skill: None, reasons: Vec::new(), problems: Vec::new(), more_problems: 0 }
+        Self {
+            code,
+            message: message.into(),
+            skill: None,
+            reasons: Vec::new(),
+            problems: Vec::new(),
+            more_problems: 0,
+        }
     }
 
     /// Nothing has ever arrived.
@@ -150,7 +157,12 @@ impl Failure {
     }
 
     /// Names the problems, up to a number that an answer can hold whatever the caller sent.
-    fn listing<T: Serialize>(mut self, what: &str, names: impl Iterator<Item = String>, problems: &[T]) -> Self {
+    fn listing<T: Serialize>(
+        mut self,
+        what: &str,
+        names: impl Iterator<Item = String>,
+        problems: &[T],
+    ) -> Self {
         let listed: Vec<_> = names.take(MCP_PROBLEMS_LISTED_MAX).collect();
         self.more_problems = problems.len() - listed.len();
         let more =

@@ -111,7 +111,8 @@ impl fmt::Display for ToolFilter {
             Choice::Device => f.write_str("device"),
             Choice::Names(names) => f.write_str(&names.join(",")),
             Choice::Both(..) => {
-                let names: Vec<_> = TOOLS.iter().filter(|tool| self.allows(tool)).map(|tool| tool.name).collect();
+                let names: Vec<_> =
+                    TOOLS.iter().filter(|tool| self.allows(tool)).map(|tool| tool.name).collect();
                 f.write_str(&names.join(","))
             }
         }

@@ -26,9 +26,7 @@ pub(super) fn list(look: &Look, cursor: Option<&str>) -> Result<ListPromptsResul
             .list(&filter, LIST_LIMIT_MAX.min(MCP_PAGE_SKILLS * 20), next.as_deref())
             .map_err(|error| failed(&error))?;
         for skill in page.skills.iter().filter(|skill| is_prompt(skill)) {
-            prompts.push(
-                Prompt::new(skill.id(), Some(skill.description()), None).with_title(skill.name()),
-            );
+            prompts.push(Prompt::new(skill.id(), Some(skill.description()), None).with_title(skill.name()));
         }
         next = page.next_cursor;
         if next.is_none() || prompts.len() >= MCP_PAGE_SKILLS {
@@ -41,7 +39,11 @@ pub(super) fn list(look: &Look, cursor: Option<&str>) -> Result<ListPromptsResul
 }
 
 /// `prompts/get`
-pub(super) fn get(look: &Look, name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, ErrorData> {
+pub(super) fn get(
+    look: &Look,
+    name: &str,
+    arguments: Option<&JsonObject>,
+) -> Result<GetPromptResult, ErrorData> {
     let found = look.get(name).map_err(|error| failed(&error))?.filter(is_prompt);
     let Some(skill) = found else {
         return Err(ErrorData::invalid_params("Unknown prompt", Some(json!({"name": shorten(name)}))));
@@ -64,10 +66,15 @@ pub(super) fn complete(look: &Look, request: &CompleteRequestParams) -> Result<C
             return values(Vec::new(), false);
         }
         Reference::Resource(resource) => resource.uri.as_str(),
-        _ => return Err(ErrorData::invalid_params("only prompts and resource templates are completed", None)),
+        _ => {
+            return Err(ErrorData::invalid_params("only prompts and resource templates are completed", None));
+        }
     };
     if template != TEMPLATE && template != PLAIN_TEMPLATE {
-        return Err(ErrorData::invalid_params("Unknown resource template", Some(json!({"uri": shorten(template)}))));
+        return Err(ErrorData::invalid_params(
+            "Unknown resource template",
+            Some(json!({"uri": shorten(template)})),
+        ));
     }
     let written = &request.argument.value;
     if request.argument.name == "id" {

@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse,
-    GetSkillRequestParams, GetSkillResult, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListSkillsResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult,
-    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestMethod, SubscribeRequestParams,
-    SubscriptionFilter, Tool, ToolAnnotations, UnsubscribeRequestMethod, UnsubscribeRequestParams,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData,
+    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams, GetSkillResult,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult, ReadResourceRequestMethod,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool, ToolAnnotations,
+    UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -21,16 +23,16 @@ use serde_json::{Map, Value, json};
 
 use crate::catalog::{Catalog, Snapshot, View};
 use crate::error::{Result, shorten};
+use crate::limits::MCP_WATCHED_MAX;
 use crate::mcp::answer::Form;
 use crate::mcp::arguments::{Values, nearest};
-use crate::limits::MCP_WATCHED_MAX;
 use crate::mcp::changes::{Face, Feed, News, Sink, Watched, updated};
 use crate::mcp::documents::digest;
 use crate::mcp::failure::Failure;
 use crate::mcp::options::ServerOptions;
+use crate::mcp::table::{QueryTool, TOOLS};
 use crate::mcp::{prompts, resources};
 use crate::observe::{Family, count};
-use crate::mcp::table::{QueryTool, TOOLS};
 
 /// How long a client may keep the tool list and the server's description: they are fixed for the process.
 const FRESH_MS: u64 = 300_000;
@@ -204,7 +206,8 @@ impl Server {
         };
         let mut tools = self.shared.tool_changes.load(Ordering::Relaxed);
         // A change that came before the first look at the lists counts as one of all of them.
-        let mut known = self.news(None).await.and_then(|(face, _)| (self.shared.feed.epoch() == begun).then_some(face));
+        let mut known =
+            self.news(None).await.and_then(|(face, _)| (self.shared.feed.epoch() == begun).then_some(face));
         if known.is_none() {
             ticks.mark_changed();
         }
@@ -507,7 +510,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = shorten(&request.method);
-        let gone = is_stateless(context.protocol_version().as_ref()) && LEGACY_METHODS.contains(&method.as_ref());
+        let gone =
+            is_stateless(context.protocol_version().as_ref()) && LEGACY_METHODS.contains(&method.as_ref());
         if KNOWN_METHODS.contains(&method.as_ref()) && !gone {
             return Err(ErrorData::invalid_params(
                 format!("the params of {method} do not have its form"),

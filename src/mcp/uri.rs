@@ -75,9 +75,21 @@ mod tests {
             assert_eq!(path(uri), Some(format!("{id}/{below}")));
         }
         for wrong in [
-            "https://android/wifi", "skill://a/../b", "skill://a//b", "skill:///a", "skill://a/", "skill://",
-            "skill://a?b", "skill://a#b", "skill://%61/b", "skill://%c3%a9", "skill://%", "skill://%2", "skill://%ff",
-            "skill://%2e%2e/x", "skill://a%00b\u{0}",
+            "https://android/wifi",
+            "skill://a/../b",
+            "skill://a//b",
+            "skill:///a",
+            "skill://a/",
+            "skill://",
+            "skill://a?b",
+            "skill://a#b",
+            "skill://%61/b",
+            "skill://%c3%a9",
+            "skill://%",
+            "skill://%2",
+            "skill://%ff",
+            "skill://%2e%2e/x",
+            "skill://a%00b\u{0}",
         ] {
             assert_eq!(path(wrong), None, "{wrong}");
         }

@@ -72,7 +72,8 @@ fn the_packaging_names_this_version_and_every_tool() {
     for version in [&server["version"], &server["packages"][0]["version"], &manifest["version"]] {
         assert_eq!(version, env!("CARGO_PKG_VERSION"));
     }
-    let named: Vec<_> = manifest["tools"].as_array().expect("tools").iter().map(|tool| tool["name"].clone()).collect();
+    let named: Vec<_> =
+        manifest["tools"].as_array().expect("tools").iter().map(|tool| tool["name"].clone()).collect();
     let offered: Vec<_> = TOOLS.iter().map(|tool| Value::from(tool.name)).collect();
     assert_eq!(named, offered);
     let described = server["description"].as_str().expect("a text");

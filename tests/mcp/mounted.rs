@@ -18,7 +18,8 @@ async fn a_host_offers_its_own_tools_beside_those_of_the_skills() {
     });
     wire.initialize("2025-11-25").await;
     let tools = wire.request("tools/list", None).await;
-    let names: Vec<_> = tools["result"]["tools"].as_array().expect("tools").iter().map(|tool| tool["name"].clone()).collect();
+    let names: Vec<_> =
+        tools["result"]["tools"].as_array().expect("tools").iter().map(|tool| tool["name"].clone()).collect();
     assert!(names.contains(&json!("battery")) && names.contains(&json!("get_skill")), "{names:?}");
     assert_eq!(wire.call("battery", json!({})).await["content"][0]["text"], "80 %");
     let skill = wire.call("get_skill", json!({"id": "android/wifi"})).await;

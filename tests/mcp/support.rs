@@ -154,7 +154,7 @@ impl Wire {
         serde_json::from_str(&line).expect("JSON")
     }
 
-    /// Sends a request and waits for its answer, which must be the next line.
+    /// Sends a request and waits for its answer, which must be the next one.
     pub(crate) async fn request(&mut self, method: &str, params: Option<Value>) -> Value {
         let id = self.next_id;
         self.next_id += 1;
@@ -163,7 +163,13 @@ impl Wire {
             request["params"] = params;
         }
         self.write(format!("{request}\n").as_bytes()).await;
-        let answer = self.read_json().await;
+        let answer = loop {
+            let message = self.read_json().await;
+            // What a change brings may come before the answer.
+            if message.get("id").is_some() {
+                break message;
+            }
+        };
         assert_eq!(answer["id"], id, "{answer}");
         answer
     }

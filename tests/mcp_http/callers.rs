@@ -27,18 +27,26 @@ async fn a_principal_sees_less_and_another_ones_session_is_unknown_to_it() {
 
     let tools = server.modern(first.reveal(), "tools/list", json!({})).await.message();
     assert_eq!(tools["result"]["tools"].as_array().map(Vec::len), Some(1), "{tools}");
-    let listed = server.modern(first.reveal(), "tools/call", json!({"name": "list_skills", "arguments": {}})).await;
+    let listed =
+        server.modern(first.reveal(), "tools/call", json!({"name": "list_skills", "arguments": {}})).await;
     assert_eq!(listed.message()["result"]["structuredContent"]["total"], 0, "{listed:?}");
     let skills = server.modern(first.reveal(), "skills/list", json!({})).await;
-    assert_eq!(skills.message()["error"]["code"], -32601, "what reads is not offered without get_skill: {skills:?}");
+    assert_eq!(
+        skills.message()["error"]["code"],
+        -32601,
+        "what reads is not offered without get_skill: {skills:?}"
+    );
     let all = server.modern(second.reveal(), "skills/list", json!({})).await.message();
     assert_eq!(all["result"]["skills"].as_array().map(Vec::len), Some(1), "{all}");
 
-    let session = server.initialize(second.reveal()).await.header("mcp-session-id").expect("a session").to_owned();
+    let session =
+        server.initialize(second.reveal()).await.header("mcp-session-id").expect("a session").to_owned();
     let ping = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;
     assert_eq!(server.legacy(second.reveal(), Some(&session), ping).await.status, 200);
     assert_eq!(server.legacy(first.reveal(), Some(&session), ping).await.status, 404);
-    let metrics = server.request("GET", "/metrics", &[("Authorization", &format!("Bearer {}", second.reveal()))], "").await;
+    let metrics = server
+        .request("GET", "/metrics", &[("Authorization", &format!("Bearer {}", second.reveal()))], "")
+        .await;
     assert_eq!(metrics.status, 403);
     server.end().await;
 }
@@ -48,11 +56,14 @@ async fn a_removed_token_is_refused_at_once_and_its_streams_end() {
     let server = Running::start().await;
     let token = token();
     add_principal(&server.principals(), &Principal::new("phone", token.hash())).expect("adds");
-    let session = server.initialize(token.reveal()).await.header("mcp-session-id").expect("a session").to_owned();
+    let session =
+        server.initialize(token.reveal()).await.header("mcp-session-id").expect("a session").to_owned();
     let mut stream = server.connect().await;
     let authorization = format!("Bearer {}", token.reveal());
     let headers = [
-        ("Authorization", authorization.as_str()), ("Accept", "text/event-stream"), ("Mcp-Session-Id", session.as_str()),
+        ("Authorization", authorization.as_str()),
+        ("Accept", "text/event-stream"),
+        ("Mcp-Session-Id", session.as_str()),
     ];
     stream.write_all(&server.written("GET", "/mcp", &headers, "")).await.expect("writes");
     let mut first = [0; 12];
@@ -61,9 +72,16 @@ async fn a_removed_token_is_refused_at_once_and_its_streams_end() {
 
     assert!(remove_principal(&server.principals(), "phone").expect("removes"));
     let ping = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;
-    assert_eq!(server.legacy(token.reveal(), Some(&session), ping).await.status, 401, "at the very next request");
+    assert_eq!(
+        server.legacy(token.reveal(), Some(&session), ping).await.status,
+        401,
+        "at the very next request"
+    );
     let mut rest = Vec::new();
-    tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest)).await.expect("the stream ends").expect("reads");
+    tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest))
+        .await
+        .expect("the stream ends")
+        .expect("reads");
     server.end().await;
 }
 
@@ -81,7 +99,11 @@ async fn a_wrong_file_lets_nobody_in_but_the_operator_until_it_is_mended() {
     std::fs::write(server.principals(), right).expect("writes");
     assert_eq!(server.modern(token.reveal(), "tools/list", json!({})).await.status, 200);
     std::fs::remove_file(server.folder.path().join("http-token")).expect("removes");
-    assert_eq!(server.modern(&server.token, "tools/list", json!({})).await.status, 401, "a token file that is gone");
+    assert_eq!(
+        server.modern(&server.token, "tools/list", json!({})).await.status,
+        401,
+        "a token file that is gone"
+    );
     server.end().await;
 }
 

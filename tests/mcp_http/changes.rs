@@ -55,16 +55,22 @@ async fn a_listener_of_the_stateless_lifecycle_is_told_of_what_it_sees() {
 #[tokio::test]
 async fn a_session_is_told_of_a_revocation_and_not_of_what_it_does_not_see() {
     let server = Running::start().await;
-    let session = server.initialize(&server.token).await.header("mcp-session-id").expect("a session").to_owned();
+    let session =
+        server.initialize(&server.token).await.header("mcp-session-id").expect("a session").to_owned();
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     assert_eq!(server.legacy(&server.token, Some(&session), ready).await.status, 202);
     let token = format!("Bearer {}", server.token);
-    let headers = [("Authorization", token.as_str()), ("Accept", "text/event-stream"), ("Mcp-Session-Id", session.as_str())];
+    let headers = [
+        ("Authorization", token.as_str()),
+        ("Accept", "text/event-stream"),
+        ("Mcp-Session-Id", session.as_str()),
+    ];
     let mut stream = server.connect().await;
     stream.write_all(&server.written("GET", "/mcp", &headers, "")).await.expect("writes");
     until(&mut stream, "HTTP/1.1 200").await;
     tokio::time::sleep(Duration::from_millis(500)).await;
-    let entries = vec![knowledge("android/wifi", "Open the panel."), knowledge("hidden/canary", "another canary")];
+    let entries =
+        vec![knowledge("android/wifi", "Open the panel."), knowledge("hidden/canary", "another canary")];
     server.catalog.update(Layer::Local, &mut |_| Ok(Some(entries.clone()))).expect("commits");
     let mut buffer = [0; 4_096];
     let quiet = tokio::time::timeout(Duration::from_millis(700), stream.read(&mut buffer)).await;
@@ -88,13 +94,16 @@ async fn a_call_during_a_swap_answers_from_one_moment() {
             if ended.load(Ordering::Relaxed) {
                 break;
             }
-            let entries: Vec<_> = (0..20).map(|n| knowledge(&format!("s/{n:02}"), &generation.to_string())).collect();
+            let entries: Vec<_> =
+                (0..20).map(|n| knowledge(&format!("s/{n:02}"), &generation.to_string())).collect();
             catalog.update(Layer::Local, &mut |_| Ok(Some(entries.clone()))).expect("commits");
             std::thread::sleep(Duration::from_millis(5));
         }
     });
     for _ in 0..50 {
-        let listed = server.modern(&server.token, "tools/call", json!({"name": "list_skills", "arguments": {"limit": 100}})).await;
+        let listed = server
+            .modern(&server.token, "tools/call", json!({"name": "list_skills", "arguments": {"limit": 100}}))
+            .await;
         let total = listed.message()["result"]["structuredContent"]["total"].as_u64();
         assert!(matches!(total, Some(1 | 20)), "{listed:?}");
         let skills = server.modern(&server.token, "skills/list", json!({})).await.message();

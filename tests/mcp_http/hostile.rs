@@ -63,11 +63,16 @@ async fn deep_json_batches_and_what_is_no_json_get_an_answer() {
     let server = Running::start().await;
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     let nested = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"x":{deep}}}}}"#);
-    for body in [deep.as_str(), nested.as_str(), "", "{", "null", "[]", "7", "\u{0}", r#"{"jsonrpc":"2.0"}"#] {
+    for body in [deep.as_str(), nested.as_str(), "", "{", "null", "[]", "7", "\u{0}", r#"{"jsonrpc":"2.0"}"#]
+    {
         let answer = server.legacy(&server.token, None, body).await;
         assert!((400..500).contains(&answer.status), "{:.60}: {answer:?}", body);
     }
-    assert_eq!(server.modern(&server.token, "tools/list", json!({})).await.status, 200, "and the server goes on");
+    assert_eq!(
+        server.modern(&server.token, "tools/list", json!({})).await.status,
+        200,
+        "and the server goes on"
+    );
     server.end().await;
 }
 
@@ -91,7 +96,11 @@ async fn more_requests_than_may_be_in_flight_are_refused_and_room_comes_back() {
     let server = Running::start_with(|options| options.max_in_flight(2)).await;
     let mut held = Vec::new();
     for _ in 0..2 {
-        let (headers, body) = modern(&server.token, "subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
+        let (headers, body) = modern(
+            &server.token,
+            "subscriptions/listen",
+            json!({"notifications": {"toolsListChanged": true}}),
+        );
         let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let mut stream = server.connect().await;
         stream.write_all(&server.written("POST", "/mcp", &headers, &body)).await.expect("writes");

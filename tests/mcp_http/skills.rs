@@ -11,12 +11,14 @@ use crate::support::{Running, knowledge, scaled};
 #[tokio::test]
 async fn pages_hold_every_skill_once_with_the_digest_of_its_bytes() {
     let server = Running::start().await;
-    let mut entries: Vec<_> = (0..120).map(|n| knowledge(&format!("s/{n:03}"), &format!("Skill {n}"))).collect();
+    let mut entries: Vec<_> =
+        (0..120).map(|n| knowledge(&format!("s/{n:03}"), &format!("Skill {n}"))).collect();
     let bytes: &[u8] = b"\x00binary";
     let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     let mut skill = Skill::new("t/with-files", Kind::Knowledge, "Files", "Has a file.");
     "See the file.".clone_into(&mut skill.content);
-    skill.resources = vec![Resource::new("deep/a b.bin", sha256.clone(), bytes.len() as u64, "application/octet-stream")];
+    skill.resources =
+        vec![Resource::new("deep/a b.bin", sha256.clone(), bytes.len() as u64, "application/octet-stream")];
     let mut with_files = Entry::new(skill);
     with_files.resources.push(bytes.into());
     entries.push(with_files);
@@ -32,13 +34,17 @@ async fn pages_hold_every_skill_once_with_the_digest_of_its_bytes() {
             let uri = skill["uri"].as_str().expect("a uri").to_owned();
             if uris.len() % 40 == 0 || uri.contains("with-files") {
                 for file in skill["resources"].as_array().expect("files") {
-                    let read = server.modern(&server.token, "resources/read", json!({"uri": file["uri"]})).await.message();
+                    let read = server
+                        .modern(&server.token, "resources/read", json!({"uri": file["uri"]}))
+                        .await
+                        .message();
                     let contents = &read["result"]["contents"][0];
                     let bytes = match contents["text"].as_str() {
                         Some(text) => text.as_bytes().to_vec(),
                         None => base64(contents["blob"].as_str().expect("a blob")),
                     };
-                    let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+                    let digest: String =
+                        Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
                     assert_eq!(file["digest"], format!("sha256:{digest}"), "{file}");
                     assert_eq!(file["size"], bytes.len(), "{file}");
                 }
@@ -55,7 +61,12 @@ async fn pages_hold_every_skill_once_with_the_digest_of_its_bytes() {
 
     let directory = |uri: &str| server.modern(&server.token, "resources/directory/read", json!({"uri": uri}));
     let root = directory("skill://t/with-files").await.message();
-    let children: Vec<_> = root["result"]["resources"].as_array().expect("children").iter().map(|child| child["uri"].clone()).collect();
+    let children: Vec<_> = root["result"]["resources"]
+        .as_array()
+        .expect("children")
+        .iter()
+        .map(|child| child["uri"].clone())
+        .collect();
     assert_eq!(children, ["skill://t/with-files/SKILL.md", "skill://t/with-files/deep"]);
     let deep = directory("skill://t/with-files/deep").await.message();
     assert_eq!(deep["result"]["resources"][0]["uri"], "skill://t/with-files/deep/a%20b.bin");
@@ -105,7 +116,11 @@ async fn a_hidden_skill_takes_the_time_of_one_that_does_not_exist() {
     let content = "canary ".repeat(100_000);
     let entries = vec![knowledge("hidden/canary", &content), knowledge("android/wifi", "x")];
     server.catalog.update(Layer::Local, &mut |_| Ok(Some(entries.clone()))).expect("commits");
-    let uris = ["skill://hidden/canary/SKILL.md", "skill://hidden/nobody/SKILL.md", "skill://hidden/nothin/SKILL.md"];
+    let uris = [
+        "skill://hidden/canary/SKILL.md",
+        "skill://hidden/nobody/SKILL.md",
+        "skill://hidden/nothin/SKILL.md",
+    ];
     let mut times: [Vec<Duration>; 3] = Default::default();
     for round in 0..scaled(60, 300, 1_000) * 3 {
         let which = round % 3;

@@ -45,7 +45,11 @@ pub(crate) struct Answer {
 impl Answer {
     /// The JSON-RPC message of the body, from JSON or from the last event of a stream.
     pub(crate) fn message(&self) -> Value {
-        let last = self.body.lines().rev().find_map(|line| line.strip_prefix("data: ").filter(|data| !data.is_empty()));
+        let last = self
+            .body
+            .lines()
+            .rev()
+            .find_map(|line| line.strip_prefix("data: ").filter(|data| !data.is_empty()));
         serde_json::from_str(last.unwrap_or(&self.body)).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
@@ -66,13 +70,16 @@ impl Running {
     /// A server with other options.
     pub(crate) async fn start_with(change: impl FnOnce(HttpOptions) -> HttpOptions) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let catalog = Catalog::open_with(folder.path().join("data"), Options::default().bundled(BundledMode::Never));
+        let catalog =
+            Catalog::open_with(folder.path().join("data"), Options::default().bundled(BundledMode::Never));
         let catalog = catalog.expect("opens");
-        let entries = vec![knowledge("android/wifi", "Open the panel."), knowledge("hidden/canary", "canary")];
+        let entries =
+            vec![knowledge("android/wifi", "Open the panel."), knowledge("hidden/canary", "canary")];
         catalog.update(Layer::Local, &mut |_| Ok(Some(entries.clone()))).expect("commits");
         catalog.declare(LocalStatement::Hide("hidden/canary".to_owned())).expect("hides");
         let token = TokenSource::File(folder.path().join("http-token"));
-        let options = HttpOptions::new(([127, 0, 0, 1], 0).into(), token, folder.path().join("principals.toml"));
+        let options =
+            HttpOptions::new(([127, 0, 0, 1], 0).into(), token, folder.path().join("principals.toml"));
         let server = HttpServer::bind(&catalog, change(options)).await.expect("binds");
         let address = server.address();
         let token = server.made_token().expect("a new token").reveal().to_owned();
@@ -106,7 +113,8 @@ impl Running {
         // A server that refuses early may close while the rest is on its way.
         let _ = stream.write_all(request).await;
         let mut bytes = Vec::new();
-        let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("an end in time");
+        let read =
+            tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("an end in time");
         if let Err(error) = read {
             assert!(!bytes.is_empty(), "no answer: {error}");
         }
@@ -114,13 +122,20 @@ impl Running {
     }
 
     /// A request with headers of the test's choice; `Host` and `Connection` are added where they are missing.
-    pub(crate) async fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
         self.raw(&self.written(method, path, headers, body)).await
     }
 
     /// The bytes of a request.
     pub(crate) fn written(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
+        let mut head =
+            format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             head.push_str(&format!("Host: {}\r\n", self.address));
         }
@@ -191,7 +206,11 @@ pub(crate) fn parse(bytes: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let body = if head.to_ascii_lowercase().contains("transfer-encoding: chunked") { unchunked(body) } else { body.to_owned() };
+    let body = if head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
+        unchunked(body)
+    } else {
+        body.to_owned()
+    };
     Answer { status: status.unwrap_or_else(|| panic!("no status in {text:?}")), head: head.to_owned(), body }
 }
 

@@ -202,7 +202,9 @@ fn list(context: &Context, path: &std::path::Path) -> Result<Exit, Failure> {
         }
     })?;
     if answer.principals.is_empty() {
-        context.output.note("nobody but who has the server's own token; see `repertoire principal add --help`");
+        context
+            .output
+            .note("nobody but who has the server's own token; see `repertoire principal add --help`");
     }
     Ok(Exit::Done)
 }

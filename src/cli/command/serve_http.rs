@@ -139,7 +139,10 @@ fn beside(context: &Context, key: Key, name: &str) -> PathBuf {
 
 /// The address of the settings; `:7878` and `7878` are loopback.
 fn address(context: &Context) -> Result<SocketAddr, Failure> {
-    let (text, from) = (context.settings.text(Key::SERVER_HTTP).unwrap_or_default(), context.settings.get(Key::SERVER_HTTP).1);
+    let (text, from) = (
+        context.settings.text(Key::SERVER_HTTP).unwrap_or_default(),
+        context.settings.get(Key::SERVER_HTTP).1,
+    );
     let port = text.strip_prefix(':').unwrap_or(text).parse::<u16>().ok();
     let read = match (port, text.strip_prefix("localhost:")) {
         (Some(port), _) => Some(SocketAddr::from(([127, 0, 0, 1], port))),

@@ -137,7 +137,9 @@ pub(crate) async fn nothing<H: ServerHandler + Send + 'static>(
     request: Request,
 ) -> Response {
     match gate.known_host(&request) {
-        Ok(()) => Refusal::new(StatusCode::NOT_FOUND, "no_such_path", "the MCP endpoint is /mcp").into_response(),
+        Ok(()) => {
+            Refusal::new(StatusCode::NOT_FOUND, "no_such_path", "the MCP endpoint is /mcp").into_response()
+        }
         Err(refusal) => refusal.into_response(),
     }
 }
@@ -194,7 +196,9 @@ impl<H: ServerHandler + Send + 'static> Gate<H> {
         })?;
         match self.callers.find(token) {
             Found::Caller(mount) => Ok(mount),
-            Found::Nobody => Err(Refusal::unauthorized("token_unknown", "the token is not or no longer known")),
+            Found::Nobody => {
+                Err(Refusal::unauthorized("token_unknown", "the token is not or no longer known"))
+            }
             Found::Unsure => Err(Refusal::busy(
                 "principals_unreadable",
                 "the file of principals is wrong; the operator finds why in the log",
@@ -212,7 +216,9 @@ impl<H: ServerHandler + Send + 'static> Gate<H> {
                 "a request is at most 4 MiB",
             )),
             Ok(Err(_)) => Err(Refusal::new(StatusCode::BAD_REQUEST, "body_broken", "the body broke off")),
-            Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", "the body came too slowly")),
+            Err(_) => {
+                Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", "the body came too slowly"))
+            }
         }
     }
 }

@@ -33,7 +33,8 @@ impl Hosts {
             match split_authority(text) {
                 Some(host) => allowed.push(host),
                 None => problems.push(
-                    Problem::new("invalid_value", "allowed_hosts", "write a host as name or name:port").got(text),
+                    Problem::new("invalid_value", "allowed_hosts", "write a host as name or name:port")
+                        .got(text),
                 ),
             }
         }
@@ -42,8 +43,12 @@ impl Hosts {
             match canonical_origin(text) {
                 Some(origin) => known.push(origin),
                 None => problems.push(
-                    Problem::new("invalid_value", "allowed_origins", "write an origin as https://host[:port]")
-                        .got(text),
+                    Problem::new(
+                        "invalid_value",
+                        "allowed_origins",
+                        "write an origin as https://host[:port]",
+                    )
+                    .got(text),
                 ),
             }
         }
@@ -58,7 +63,8 @@ impl Hosts {
             Some(text) => split_authority(text).ok_or(Stranger::Host)?,
             None => uri.authority().map(of_authority).ok_or(Stranger::Host)?,
         };
-        let fits = |(name, port): &(String, Option<u16>)| *name == host.0 && (port.is_none() || *port == host.1);
+        let fits =
+            |(name, port): &(String, Option<u16>)| *name == host.0 && (port.is_none() || *port == host.1);
         if !self.hosts.iter().any(fits) {
             return Err(Stranger::Host);
         }
@@ -143,15 +149,31 @@ mod tests {
     fn only_named_hosts_and_loopback_are_taken() {
         let hosts = Hosts::new(&["phones.example:8443".into(), "other.example".into()], &[]).expect("lists");
         for good in [
-            "localhost", "LOCALHOST:7878", "127.0.0.1:7878", "[::1]:7878", "[::1]", "localhost.:1",
-            "phones.example:8443", "other.example", "other.example:99",
+            "localhost",
+            "LOCALHOST:7878",
+            "127.0.0.1:7878",
+            "[::1]:7878",
+            "[::1]",
+            "localhost.:1",
+            "phones.example:8443",
+            "other.example",
+            "other.example:99",
         ] {
             assert_eq!(check(&hosts, &[good], &[]), Ok(()), "{good}");
         }
         for bad in [
-            "evil.example", "phones.example", "phones.example:443", "127.0.0.2", "localhost.evil.example",
-            "localhost@evil.example", "evil.example@localhost", "localhost:", "localhost:99999", "0.0.0.0:7878",
-            "127.0.0.1:1:2", "",
+            "evil.example",
+            "phones.example",
+            "phones.example:443",
+            "127.0.0.2",
+            "localhost.evil.example",
+            "localhost@evil.example",
+            "evil.example@localhost",
+            "localhost:",
+            "localhost:99999",
+            "0.0.0.0:7878",
+            "127.0.0.1:1:2",
+            "",
         ] {
             assert_eq!(check(&hosts, &[bad], &[]), Err(Stranger::Host), "{bad}");
         }
@@ -166,9 +188,17 @@ mod tests {
             assert_eq!(check(&hosts, &["localhost:7878"], &[good]), Ok(()), "{good}");
         }
         for bad in [
-            "null", "http://app.example", "https://app.example:444", "http://localhost", "http://localhost:3000",
-            "http://evil.example", "file://", "http://127.0.0.1:7878", "http://localhost:7878.evil.example",
-            "https://app.example@evil.example", "",
+            "null",
+            "http://app.example",
+            "https://app.example:444",
+            "http://localhost",
+            "http://localhost:3000",
+            "http://evil.example",
+            "file://",
+            "http://127.0.0.1:7878",
+            "http://localhost:7878.evil.example",
+            "https://app.example@evil.example",
+            "",
         ] {
             assert_eq!(check(&hosts, &["localhost:7878"], &[bad]), Err(Stranger::Origin), "{bad}");
         }

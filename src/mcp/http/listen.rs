@@ -177,7 +177,10 @@ impl<H: ServerHandler + Send + 'static> HttpServer<H> {
         ending.cancel();
         connections.close();
         // Streams without an end must not hold the process.
-        if tokio::time::timeout(Duration::from_millis(MCP_HTTP_LAST_ANSWERS_MS), connections.wait()).await.is_err() {
+        if tokio::time::timeout(Duration::from_millis(MCP_HTTP_LAST_ANSWERS_MS), connections.wait())
+            .await
+            .is_err()
+        {
             tracing::debug!("connections that were still open are dropped");
         }
         reload.abort();

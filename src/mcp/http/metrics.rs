@@ -2,9 +2,9 @@
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
-use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 
 use crate::catalog::{Catalog, Status};
@@ -23,7 +23,8 @@ struct Shown {
 
 /// The text of this moment.
 pub(crate) fn text(catalog: &Catalog, sessions: usize, in_flight: usize) -> String {
-    let status = catalog.status().inspect_err(|error| tracing::error!(%error, "no status for the metrics")).ok();
+    let status =
+        catalog.status().inspect_err(|error| tracing::error!(%error, "no status for the metrics")).ok();
     let mut registry = Registry::default();
     registry.register_collector(Box::new(Shown { sessions, in_flight, status }));
     let mut text = String::new();
@@ -55,7 +56,11 @@ impl Collector for Shown {
         if let Some(age_s) = status.sync.age_s {
             gauge("repertoire_sync_age_seconds", "Seconds since the last sync that succeeded", age_s)?;
         }
-        gauge("repertoire_sync_failing", "1 while the last sync failed", u64::from(status.sync.last_error.is_some()))?;
+        gauge(
+            "repertoire_sync_failing",
+            "1 while the last sync failed",
+            u64::from(status.sync.last_error.is_some()),
+        )?;
         let mut skills = encoder.encode_descriptor(
             "repertoire_layer_skills",
             "Skills of a layer",

@@ -71,14 +71,18 @@ impl Principal {
     #[must_use]
     pub fn to_toml(&self) -> String {
         let text = |value: &str| Value::String(value.to_owned()).to_string();
-        let list = |values: Vec<&str>| Value::Array(values.into_iter().map(Value::from).collect()).to_string();
+        let list =
+            |values: Vec<&str>| Value::Array(values.into_iter().map(Value::from).collect()).to_string();
         let mut lines = vec![
             "[[principal]]".to_owned(),
             format!("name = {}", text(&self.name)),
             format!("token_sha256 = {}", text(&self.token.to_hex())),
         ];
         if let Some(subscriptions) = &self.narrowing.subscriptions {
-            lines.push(format!("subscriptions = {}", list(subscriptions.iter().map(String::as_str).collect())));
+            lines.push(format!(
+                "subscriptions = {}",
+                list(subscriptions.iter().map(String::as_str).collect())
+            ));
         }
         if let Some(layers) = &self.narrowing.layers {
             lines.push(format!("layers = {}", list(layers.iter().map(|layer| layer.name()).collect())));
@@ -106,7 +110,8 @@ impl Principal {
 /// Everything that is wrong with it.
 pub fn parse_principals(text: &str, folder: &Path) -> Result<Vec<Principal>, Vec<Problem>> {
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        let place = error.span().map(|span| text.get(..span.start).map_or(1, |before| before.lines().count().max(1)));
+        let place =
+            error.span().map(|span| text.get(..span.start).map_or(1, |before| before.lines().count().max(1)));
         let problem = Problem::new("toml_invalid", "", error.message());
         vec![match place.and_then(|line| u32::try_from(line).ok()) {
             Some(line) => problem.at(line, 1),
@@ -143,7 +148,8 @@ pub fn parse_principals(text: &str, folder: &Path) -> Result<Vec<Principal>, Vec
             problems.push(Problem::new("reserved", at("name"), message).got(OPERATOR));
         }
         if !names.insert(&principal.name) {
-            problems.push(Problem::new("duplicate", at("name"), "the name stands twice").got(&principal.name));
+            problems
+                .push(Problem::new("duplicate", at("name"), "the name stands twice").got(&principal.name));
         }
         if principals[..index].iter().any(|earlier| earlier.token == principal.token) {
             let message = "two principals share a token; give each its own";
@@ -210,7 +216,8 @@ impl Reader<'_> {
         let hash = TokenHash::from_hex(&text);
         if hash.is_none() {
             // What stands there may be a token: it is not shown.
-            let message = "the hash of a token is 64 hexadecimal digits; `repertoire principal add` writes it";
+            let message =
+                "the hash of a token is 64 hexadecimal digits; `repertoire principal add` writes it";
             self.wrong("invalid_value", "token_sha256", message);
         }
         hash
@@ -226,9 +233,13 @@ impl Reader<'_> {
                 None => {
                     let known: Vec<_> = Layer::ALL.iter().map(|layer| layer.name()).collect();
                     self.problems.push(
-                        Problem::new("invalid_value", format!("{}/layers", self.at), "there is no such layer")
-                            .got(name)
-                            .allowed(known.join(", ")),
+                        Problem::new(
+                            "invalid_value",
+                            format!("{}/layers", self.at),
+                            "there is no such layer",
+                        )
+                        .got(name)
+                        .allowed(known.join(", ")),
                     );
                 }
             }
@@ -294,7 +305,10 @@ mod tests {
         );
         let read = parse_principals(&text, Path::new("/folder")).expect("reads");
         let [principal] = &read[..] else { panic!("{read:?}") };
-        assert_eq!(principal.narrowing, Narrowing::default().subscriptions(["a", "b"]).layers([Layer::Synced]));
+        assert_eq!(
+            principal.narrowing,
+            Narrowing::default().subscriptions(["a", "b"]).layers([Layer::Synced])
+        );
         assert_eq!(principal.policy.as_deref(), Some(Path::new("/folder/p.toml")));
         assert_eq!(principal.skill.as_deref(), Some("android/wifi"));
         assert!(principal.metrics);

@@ -90,7 +90,8 @@ fn change(path: &Path, edit: impl FnOnce(&str) -> Option<String>) -> Result<bool
         let text = read_text(path).map_err(PrincipalsError::Rejected)?;
         parse_principals(&text, folder(path)).map_err(PrincipalsError::Rejected)?;
         let text = edit(&text).ok_or_else(|| {
-            let message = format!("the file is not written as blocks that begin with {HEADER}; edit it by hand");
+            let message =
+                format!("the file is not written as blocks that begin with {HEADER}; edit it by hand");
             PrincipalsError::Rejected(vec![Problem::new("unknown_form", "", message)])
         })?;
         parse_principals(&text, folder(path)).map_err(PrincipalsError::Rejected)?;
@@ -108,9 +109,8 @@ fn change(path: &Path, edit: impl FnOnce(&str) -> Option<String>) -> Result<bool
 }
 
 fn read_text(path: &Path) -> Result<String, Vec<Problem>> {
-    let unreadable = |error: io::Error| {
-        vec![Problem::new("unreadable", "", format!("the file cannot be read: {error}"))]
-    };
+    let unreadable =
+        |error: io::Error| vec![Problem::new("unreadable", "", format!("the file cannot be read: {error}"))];
     let size = match fs::metadata(path) {
         Ok(metadata) => metadata.len(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),

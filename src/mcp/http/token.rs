@@ -195,7 +195,11 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
         let (again, made) = read_or_make(&path).expect("read");
         assert!(!made && again == token);
-        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is left beside it");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).expect("a folder").count(),
+            1,
+            "nothing is left beside it"
+        );
     }
 
     #[test]
