@@ -1,7 +1,7 @@
 //! The skills on a server of one's own: an rmcp handler with a tool of its own that delegates the rest to the
 //! [`Server`], over whatever transport the host speaks.
 //!
-//! Usage: mount DATA_DIRECTORY (speaks MCP on standard input and output)
+//! Usage: `mount DATA_DIRECTORY` (speaks MCP on standard input and output)
 
 use repertoire::Catalog;
 use repertoire::mcp::{Server, ServerOptions};

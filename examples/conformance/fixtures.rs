@@ -115,7 +115,7 @@ pub(crate) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let image = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
     let resource = |uri: &str, mime: &str, text: &str| json!({"type": "resource", "resource": {"uri": uri, "mimeType": mime, "text": text}});
-    let content = match request.name.as_ref() {
+    let answer = match request.name.as_ref() {
         "test_simple_text" => {
             json!([{"type": "text", "text": "This is a simple text response for testing."}])
         }
@@ -138,7 +138,7 @@ pub(crate) async fn call(
         name if name.starts_with("test_elicitation") => return elicit(name, context).await,
         _ => json!([{"type": "text", "text": "done"}]),
     };
-    typed::<CallToolResult>(json!({"resultType": "complete", "content": content})).map(Into::into)
+    typed::<CallToolResult>(json!({"resultType": "complete", "content": answer})).map(Into::into)
 }
 
 async fn progress(context: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {

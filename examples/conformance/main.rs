@@ -1,6 +1,6 @@
 //! The product's HTTP server with the fixtures that the official conformance suite calls by name beside its own tools.
 //!
-//! Usage: conformance DATA_DIRECTORY PORT
+//! Usage: `conformance DATA_DIRECTORY PORT`
 //!
 //! Only for tests: built with the feature `conformance-fixtures`, which no released program has. Everything that is not
 //! a fixture is delegated to the [`Server`], as an embedder with tools of its own would do it.
@@ -22,11 +22,10 @@ use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult,
     ReadResourceRequestParams, ReadResourceResponse, Reference, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, sha256_digest,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
-use sha2::{Digest as _, Sha256};
 
 type Context = RequestContext<RoleServer>;
 
@@ -75,9 +74,9 @@ impl ServerHandler for Fixed {
             "test_trigger_tool_change" | "test_trigger_prompt_change" => {
                 // The product tells of prompts when the catalog changes; a fixture has no other way to change it.
                 if request.name.ends_with("prompt_change") {
-                    fixtures::change_prompts()?
+                    fixtures::change_prompts()?;
                 } else {
-                    self.inner.tools_changed()
+                    self.inner.tools_changed();
                 }
                 Ok(fixtures::text("triggered").into())
             }
@@ -212,7 +211,8 @@ impl ServerHandler for Fixed {
 /// A skill with a file in a folder, first of all by its id, and one that is a prompt.
 fn fill(catalog: &Catalog) -> repertoire::Result<()> {
     let bytes: &[u8] = b"# More\n";
-    let hash = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let digest = sha256_digest(bytes);
+    let hash = digest.trim_start_matches("sha256:");
     let mut first = Skill::new("a-first", Kind::Knowledge, "First", "A skill with a file beside it.");
     "Read references/more.md.".clone_into(&mut first.content);
     first.resources = vec![Resource::new("references/more.md", hash, bytes.len() as u64, "text/markdown")];

@@ -8,6 +8,9 @@
 //!       -> answer | failure (JSON for this client) -> rmcp -> transport -> stdout
 //! ```
 //!
+//! Beside the tools there are the same skills as files: `resources` and `prompts` answer from `documents`, whose names
+//! are `uri`s; `changes` and `news` tell clients when what they see is another.
+//!
 //! * [`TOOLS`] is the one table of tools: `tools/list`, the argument check, the server's instructions and
 //!   `docs/mcp.md` are made from it. Nothing in it depends on what the catalog holds: skill text comes from third
 //!   parties and reaches a client only as the data of an answer, never as the description of a tool.
@@ -25,6 +28,7 @@ mod documents;
 mod failure;
 #[cfg(feature = "mcp-http")]
 pub mod http;
+mod news;
 mod options;
 mod prompts;
 mod queries;

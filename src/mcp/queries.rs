@@ -251,7 +251,8 @@ fn rounded(number: f32) -> f64 {
     (f64::from(number) * 1_000.0).round() / 1_000.0
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Lower-case hexadecimal digits.
+pub(in crate::mcp) fn hexadecimal(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         // Writing into a String cannot fail.

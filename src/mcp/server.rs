@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use parking_lot::Mutex;
 use rmcp::model::{
@@ -26,7 +26,7 @@ use crate::error::{Result, shorten};
 use crate::limits::MCP_WATCHED_MAX;
 use crate::mcp::answer::Form;
 use crate::mcp::arguments::{Values, nearest};
-use crate::mcp::changes::{Face, Feed, News, Sink, Watched, updated};
+use crate::mcp::changes::{Face, Feed, Sink, Watched};
 use crate::mcp::documents::digest;
 use crate::mcp::failure::Failure;
 use crate::mcp::options::ServerOptions;
@@ -70,27 +70,27 @@ const READING_TOOL: &str = "get_skill";
 /// handler of its own. [`serve_stdio`](crate::mcp::serve_stdio) is the ready-made way.
 #[derive(Clone, Debug)]
 pub struct Server {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     /// Resources that this session watches.
-    watched: Arc<Mutex<Watched>>,
+    pub(super) watched: Arc<Mutex<Watched>>,
 }
 
 /// What all sessions of a caller share: the place of everything that belongs to a process on stdio and to a token
 /// over HTTP.
 #[derive(Debug)]
-struct Shared {
-    catalog: Catalog,
-    feed: Feed,
+pub(super) struct Shared {
+    pub(super) catalog: Catalog,
+    pub(super) feed: Feed,
     /// What the caller's lists said last, and at which epoch.
-    face: Mutex<Option<(u64, Face)>>,
+    pub(super) face: Mutex<Option<(u64, Face)>>,
     /// How often the offered tools changed.
-    tool_changes: AtomicU64,
+    pub(super) tool_changes: AtomicU64,
     /// Locked for the moment in which a request takes its look, never while it runs.
-    view: Mutex<View>,
-    tools: Vec<&'static QueryTool>,
-    listed: Vec<Tool>,
-    instructions: String,
-    full_text: bool,
+    pub(super) view: Mutex<View>,
+    pub(super) tools: Vec<&'static QueryTool>,
+    pub(super) listed: Vec<Tool>,
+    pub(super) instructions: String,
+    pub(super) full_text: bool,
 }
 
 impl Server {
@@ -129,15 +129,8 @@ impl Server {
         Self { shared: Arc::clone(&self.shared), watched: Arc::default() }
     }
 
-    /// Tells every session of this caller that the offered tools are others than before; for embedders whose own
-    /// tools come and go beside those of this server.
-    pub fn tools_changed(&self) {
-        self.shared.tool_changes.fetch_add(1, Ordering::Relaxed);
-        self.shared.feed.wake();
-    }
-
     /// Begins a query: everything it sees is of one moment, and not before everything acknowledged earlier.
-    fn look(&self) -> Result<Snapshot> {
+    pub(super) fn look(&self) -> Result<Snapshot> {
         self.shared.view.lock().snapshot()
     }
 
@@ -164,7 +157,10 @@ impl Server {
     }
 
     /// Answers a request for resources or prompts from a look of this moment.
-    fn read<T>(&self, run: impl FnOnce(&Snapshot) -> Result<T, ErrorData>) -> Result<T, ErrorData> {
+    pub(super) fn read<T>(
+        &self,
+        run: impl FnOnce(&Snapshot) -> Result<T, ErrorData>,
+    ) -> Result<T, ErrorData> {
         let look = self.look().map_err(|error| resources::failed(&error))?;
         catch_unwind(AssertUnwindSafe(|| run(&look))).unwrap_or_else(|_| {
             tracing::error!("a request for resources or prompts panicked");
@@ -179,91 +175,6 @@ impl Server {
 
     fn reading<M: rmcp::model::ConstString>(&self) -> Result<(), ErrorData> {
         if self.offers_reading() { Ok(()) } else { Err(ErrorData::method_not_found::<M>()) }
-    }
-
-    /// What the caller's lists say now; computed once for all sessions of the caller.
-    fn face(&self) -> Result<Face> {
-        let epoch = self.shared.feed.epoch();
-        let mut known = self.shared.face.lock();
-        if let Some((at, face)) = *known
-            && at == epoch
-        {
-            return Ok(face);
-        }
-        let face = Face::of(&*self.look()?)?;
-        *known = Some((epoch, face));
-        Ok(face)
-    }
-
-    /// Tells a client of changes until it is gone. `begun` is the epoch from which on it wants to know.
-    async fn tell(self, sink: Sink, begun: u64) {
-        let mut ticks = match self.shared.feed.listen() {
-            Ok(ticks) => ticks,
-            Err(error) => {
-                tracing::warn!(%error, "the catalog cannot be followed; clients are not told of changes");
-                return;
-            }
-        };
-        let mut tools = self.shared.tool_changes.load(Ordering::Relaxed);
-        // A change that came before the first look at the lists counts as one of all of them.
-        let mut known =
-            self.news(None).await.and_then(|(face, _)| (self.shared.feed.epoch() == begun).then_some(face));
-        if known.is_none() {
-            ticks.mark_changed();
-        }
-        while sink.wait(&mut ticks).await {
-            let Some((face, mut news)) = self.news(known).await else { continue };
-            known = Some(face);
-            let now = self.shared.tool_changes.load(Ordering::Relaxed);
-            news.tools = now != tools;
-            tools = now;
-            if !sink.tell(news).await {
-                return;
-            }
-        }
-    }
-
-    /// The lists as they are now and what differs from `known`. Walks the catalog off the runtime's threads.
-    async fn news(&self, known: Option<Face>) -> Option<(Face, News)> {
-        let server = self.clone();
-        let compared = tokio::task::spawn_blocking(move || -> Result<(Face, News)> {
-            let face = server.face()?;
-            let mut news = face.news_since(known.as_ref());
-            let mut watched = server.watched.lock();
-            if !watched.is_empty() {
-                news.updated = updated(&*server.look()?, &mut watched)?;
-            }
-            Ok((face, news))
-        });
-        match compared.await {
-            Ok(Ok(compared)) => Some(compared),
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "what changed cannot be read; trying again at the next change");
-                None
-            }
-            Err(error) => {
-                tracing::warn!(%error, "what changed was not read");
-                None
-            }
-        }
-    }
-
-    /// Watches resources that the caller sees, from their present bytes on.
-    fn watch(&self, uris: &[String]) -> Result<(), ErrorData> {
-        self.read(|look| {
-            let mut found = Vec::with_capacity(uris.len());
-            for uri in uris {
-                let digest = digest(look, uri).map_err(|error| resources::failed(&error))?;
-                found.push((uri.clone(), Some(digest.ok_or_else(|| resources::not_found(uri))?)));
-            }
-            let mut watched = self.watched.lock();
-            if watched.len() + found.len() > MCP_WATCHED_MAX {
-                let message = format!("a session watches at most {MCP_WATCHED_MAX} resources");
-                return Err(ErrorData::invalid_params(message, None));
-            }
-            watched.extend(found);
-            Ok(())
-        })
     }
 
     fn run(

@@ -1,7 +1,7 @@
 //! The example of a host with tools of its own.
 
 #[path = "../../examples/mount.rs"]
-#[expect(dead_code, reason = "the example's own start")]
+#[expect(dead_code, unreachable_pub, reason = "an example is a program of its own")]
 mod mount;
 
 use serde_json::json;

@@ -96,6 +96,7 @@ async fn an_address_that_others_reach_needs_tls_or_a_proxy() {
     let refused = HttpServer::bind(&server.catalog, options("a")).await;
     assert!(matches!(refused, Err(HttpError::Unprotected { .. })), "{refused:?}");
     assert!(!server.folder.path().join("a").exists(), "nothing is made by a refused start");
-    HttpServer::bind(&server.catalog, options("b").behind_proxy(true)).await.expect("binds");
+    let behind = HttpServer::bind(&server.catalog, options("b").behind_proxy(true)).await;
+    assert!(behind.expect("binds").url().starts_with("http://0.0.0.0:"));
     server.end().await;
 }

@@ -66,7 +66,7 @@ async fn deep_json_batches_and_what_is_no_json_get_an_answer() {
     for body in [deep.as_str(), nested.as_str(), "", "{", "null", "[]", "7", "\u{0}", r#"{"jsonrpc":"2.0"}"#]
     {
         let answer = server.legacy(&server.token, None, body).await;
-        assert!((400..500).contains(&answer.status), "{:.60}: {answer:?}", body);
+        assert!((400..500).contains(&answer.status), "{body:.60}: {answer:?}");
     }
     assert_eq!(
         server.modern(&server.token, "tools/list", json!({})).await.status,
@@ -104,9 +104,9 @@ async fn more_requests_than_may_be_in_flight_are_refused_and_room_comes_back() {
         let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let mut stream = server.connect().await;
         stream.write_all(&server.written("POST", "/mcp", &headers, &body)).await.expect("writes");
-        let mut head = [0; 12];
-        stream.read_exact(&mut head).await.expect("an answer");
-        assert_eq!(&head, b"HTTP/1.1 200");
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).await.expect("an answer");
+        assert_eq!(&start, b"HTTP/1.1 200");
         held.push(stream);
     }
     let full = server.modern(&server.token, "tools/list", json!({})).await;

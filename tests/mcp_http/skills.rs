@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use repertoire::model::{Entry, Kind, Layer, Resource, Skill};
+use rmcp::model::sha256_digest;
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use crate::support::{Running, knowledge, scaled};
 
@@ -14,11 +14,12 @@ async fn pages_hold_every_skill_once_with_the_digest_of_its_bytes() {
     let mut entries: Vec<_> =
         (0..120).map(|n| knowledge(&format!("s/{n:03}"), &format!("Skill {n}"))).collect();
     let bytes: &[u8] = b"\x00binary";
-    let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = sha256_digest(bytes);
+    let sha256 = digest.trim_start_matches("sha256:");
     let mut skill = Skill::new("t/with-files", Kind::Knowledge, "Files", "Has a file.");
     "See the file.".clone_into(&mut skill.content);
     skill.resources =
-        vec![Resource::new("deep/a b.bin", sha256.clone(), bytes.len() as u64, "application/octet-stream")];
+        vec![Resource::new("deep/a b.bin", sha256, bytes.len() as u64, "application/octet-stream")];
     let mut with_files = Entry::new(skill);
     with_files.resources.push(bytes.into());
     entries.push(with_files);
@@ -43,9 +44,8 @@ async fn pages_hold_every_skill_once_with_the_digest_of_its_bytes() {
                         Some(text) => text.as_bytes().to_vec(),
                         None => base64(contents["blob"].as_str().expect("a blob")),
                     };
-                    let digest: String =
-                        Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-                    assert_eq!(file["digest"], format!("sha256:{digest}"), "{file}");
+
+                    assert_eq!(file["digest"], sha256_digest(&bytes), "{file}");
                     assert_eq!(file["size"], bytes.len(), "{file}");
                 }
             }

@@ -1,5 +1,6 @@
 //! A server on a free port and a client that writes HTTP by hand, so that nothing is corrected on the way.
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -84,10 +85,10 @@ impl Running {
         let address = server.address();
         let token = server.made_token().expect("a new token").reveal().to_owned();
         let (stop, stopped) = oneshot::channel::<()>();
-        let served = tokio::spawn(server.run(async {
+        let task = tokio::spawn(server.run(async {
             drop(stopped.await);
         }));
-        Self { folder, catalog, address, token, stop: Some(stop), served: Some(served) }
+        Self { folder, catalog, address, token, stop: Some(stop), served: Some(task) }
     }
 
     pub(crate) fn principals(&self) -> PathBuf {
@@ -137,10 +138,10 @@ impl Running {
         let mut head =
             format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            head.push_str(&format!("Host: {}\r\n", self.address));
+            let _ = write!(head, "Host: {}\r\n", self.address);
         }
         for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(head, "{name}: {value}\r\n");
         }
         [head.as_bytes(), b"\r\n", body.as_bytes()].concat()
     }

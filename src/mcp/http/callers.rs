@@ -92,8 +92,8 @@ impl<H: ServerHandler + Send + 'static> Callers<H> {
             unsure: false,
         };
         let callers = Self { base, options, seats, make, state: Mutex::new(state) };
-        let made = callers.first_look()?;
-        Ok((callers, made))
+        let new_token = callers.first_look()?;
+        Ok((callers, new_token))
     }
 
     fn first_look(&self) -> Result<Option<Token>, HttpError> {

@@ -58,8 +58,7 @@ impl Hosts {
     /// Checks a request. `Origin` may be absent (programs send none), else it must be named or be the very host and
     /// port that the request is for: a page that this server served itself, of which there is none.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Stranger> {
-        let written = single(headers, &HOST).ok_or(Stranger::Host)?;
-        let host = match written {
+        let host = match single(headers, &HOST, Stranger::Host)? {
             Some(text) => split_authority(text).ok_or(Stranger::Host)?,
             None => uri.authority().map(of_authority).ok_or(Stranger::Host)?,
         };
@@ -68,7 +67,7 @@ impl Hosts {
         if !self.hosts.iter().any(fits) {
             return Err(Stranger::Host);
         }
-        let Some(origin) = single(headers, &ORIGIN).ok_or(Stranger::Origin)? else { return Ok(()) };
+        let Some(origin) = single(headers, &ORIGIN, Stranger::Origin)? else { return Ok(()) };
         let origin = canonical_origin(origin).ok_or(Stranger::Origin)?;
         let own = |scheme: &str| {
             let name = if host.0.contains(':') { format!("[{}]", host.0) } else { host.0.clone() };
@@ -83,13 +82,17 @@ impl Hosts {
     }
 }
 
-/// The one value of a header: `Some(None)` where it is absent, `None` where it is repeated or no text.
-fn single<'h>(headers: &'h HeaderMap, name: &http::HeaderName) -> Option<Option<&'h str>> {
+/// The one value of a header, if there is one; `refusal` where it is repeated or no text.
+fn single<'h>(
+    headers: &'h HeaderMap,
+    name: &http::HeaderName,
+    refusal: Stranger,
+) -> Result<Option<&'h str>, Stranger> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
-        (None, _) => Some(None),
-        (Some(value), None) => value.to_str().ok().map(Some),
-        (Some(_), Some(_)) => None,
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| refusal),
+        (Some(_), Some(_)) => Err(refusal),
     }
 }
 

@@ -49,7 +49,7 @@ pub struct HttpServer<H = Server> {
     listener: TcpListener,
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
-    made: Option<Token>,
+    new_token: Option<Token>,
     patience: Duration,
     swaps: Subscription,
 }
@@ -102,7 +102,7 @@ impl<H: ServerHandler + Send + 'static> HttpServer<H> {
         let patience = options.patience;
         let base = Server::new(catalog, options.server.clone());
         let make: Arc<Make<H>> = Arc::new(make);
-        let (callers, made) = Callers::new(base, options, Arc::clone(&seats), make)?;
+        let (callers, new_token) = Callers::new(base, options, Arc::clone(&seats), make)?;
         let swaps = catalog
             .subscribe(|change| {
                 count(Family::Swaps, if change.layers.is_empty() { "entitlements" } else { "layers" });
@@ -121,7 +121,7 @@ impl<H: ServerHandler + Send + 'static> HttpServer<H> {
             max_in_flight,
             patience,
         });
-        Ok(Self { gate, listener, address, tls, made, patience, swaps })
+        Ok(Self { gate, listener, address, tls, new_token, patience, swaps })
     }
 
     /// The address that is listened on, with its real port.
@@ -139,7 +139,7 @@ impl<H: ServerHandler + Send + 'static> HttpServer<H> {
     /// The operator's token, if it was made at this start.
     #[must_use]
     pub fn made_token(&self) -> Option<&Token> {
-        self.made.as_ref()
+        self.new_token.as_ref()
     }
 
     /// Answers until `stop` is done; then accepts nothing more and gives answers on their way a moment.

@@ -179,9 +179,10 @@ impl Reader<'_> {
         }
         let name = self.text(table, "name", true);
         let token = self.token(table);
-        let mut narrowing = Narrowing::default();
-        narrowing.subscriptions = self.texts(table, "subscriptions").map(|all| all.into_iter().collect());
-        narrowing.layers = self.texts(table, "layers").map(|names| self.layers(names));
+        let narrowing = Narrowing {
+            subscriptions: self.texts(table, "subscriptions").map(|all| all.into_iter().collect()),
+            layers: self.texts(table, "layers").map(|names| self.layers(names)),
+        };
         let tools = self.text(table, "tools", false).and_then(|text| match ToolFilter::parse(&text) {
             Ok(filter) => Some(filter),
             Err(problems) => {
@@ -226,23 +227,14 @@ impl Reader<'_> {
     fn layers(&mut self, names: Vec<String>) -> BTreeSet<Layer> {
         let mut layers = BTreeSet::new();
         for name in names {
-            match Layer::from_name(&name) {
-                Some(layer) => {
-                    layers.insert(layer);
-                }
-                None => {
-                    let known: Vec<_> = Layer::ALL.iter().map(|layer| layer.name()).collect();
-                    self.problems.push(
-                        Problem::new(
-                            "invalid_value",
-                            format!("{}/layers", self.at),
-                            "there is no such layer",
-                        )
-                        .got(name)
-                        .allowed(known.join(", ")),
-                    );
-                }
+            if let Some(layer) = Layer::from_name(&name) {
+                layers.insert(layer);
+                continue;
             }
+            let known: Vec<_> = Layer::ALL.iter().map(|layer| layer.name()).collect();
+            let problem =
+                Problem::new("invalid_value", format!("{}/layers", self.at), "there is no such layer");
+            self.problems.push(problem.got(name).allowed(known.join(", ")));
         }
         layers
     }

@@ -10,6 +10,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
+use crate::mcp::queries::hexadecimal;
+
 /// What a token begins with, so that scanners of repositories find one that leaked.
 const PREFIX: &str = "rpt_";
 /// Random bytes of a token.
@@ -101,7 +103,7 @@ impl TokenHash {
     /// As 64 hexadecimal digits.
     #[must_use]
     pub fn to_hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&self.0)
     }
 }
 
