@@ -48,6 +48,8 @@ pub(crate) struct State {
     pub(crate) shared_ids: Arc<SharedIds>,
     /// Nothing synced may be shown: a revocation could not be written, or may have been lost.
     pub(crate) suspended: bool,
+    /// The ring holds a statement of a newer version.
+    unknown_statement: bool,
     /// A first touch found damage: the next query opens a new state.
     damaged: AtomicBool,
 }
@@ -58,15 +60,20 @@ impl State {
     /// # Errors
     /// An id index contradicts itself.
     pub(crate) fn new(loaded: Loaded, layers: Vec<Arc<OpenLayer>>, former: Option<&Self>) -> Result<Self> {
-        let base = match former {
-            Some(former) if Arc::ptr_eq(&former.loaded.manifest, &loaded.manifest) => {
-                Arc::clone(&former.base)
-            }
-            _ => Arc::new(kept(&loaded)?),
+        let same_base = former.filter(|former| Arc::ptr_eq(&former.loaded.manifest, &loaded.manifest));
+        let base = match same_base {
+            Some(former) => Arc::clone(&former.base),
+            None => Arc::new(kept(&loaded)?),
         };
-        let mut statements = base.statements.clone();
-        let mut unknown = false;
-        for found in &loaded.statements {
+        // What the former state knows already is not applied again.
+        let known = same_base.filter(|former| loaded.statements.starts_with(&former.loaded.statements));
+        let (mut statements, mut unknown, from) = match known {
+            Some(former) => {
+                ((*former.statements).clone(), former.unknown_statement, former.loaded.statements.len())
+            }
+            None => (base.statements.clone(), false, 0),
+        };
+        for found in loaded.statements.iter().skip(from) {
             match Statement::decode(found.kind, &found.payload) {
                 Some(statement) => drop(statements.apply(&statement)),
                 // Written by a newer version: it may mask something.
@@ -90,6 +97,7 @@ impl State {
             layers,
             shared_ids,
             suspended,
+            unknown_statement: unknown,
             damaged: AtomicBool::new(false),
         })
     }

@@ -54,22 +54,22 @@ impl<'t> Normal<'t> {
     /// Bytes that have room in place.
     const SHORT_MAX: usize = 62;
 
-    /// [`normalise`]s a text. Linear in it.
+    /// [`normalise`]s a text. Linear in it; a step a byte where it is normal already, as keys that programs ask for are.
     pub(crate) fn of(text: &'t str) -> Self {
+        if is_normal_ascii(text.as_bytes()) {
+            return Self::Same(text);
+        }
         if !text.is_ascii() || text.len() > Self::SHORT_MAX {
             return Self::Owned(normalise(text));
         }
         let mut bytes = [0; Self::SHORT_MAX];
-        let (mut len, mut gap, mut same) = (0, false, true);
+        let (mut len, mut gap) = (0, false);
         for byte in text.bytes() {
             let lower = byte.to_ascii_lowercase();
             if is_separator(char::from(byte)) {
-                // A single space between two words is normal.
-                same &= byte == b' ' && !gap && len > 0;
                 gap = true;
                 continue;
             }
-            same &= lower == byte;
             for new in gap.then_some(b' ').filter(|_| len > 0).into_iter().chain([lower]) {
                 // At most one byte is written for each that was read.
                 if let Some(place) = bytes.get_mut(len) {
@@ -79,7 +79,7 @@ impl<'t> Normal<'t> {
             }
             gap = false;
         }
-        if same && !gap { Self::Same(text) } else { Self::Short(bytes, len) }
+        Self::Short(bytes, len)
     }
 }
 
@@ -95,6 +95,35 @@ impl std::ops::Deref for Normal<'_> {
             Self::Owned(text) => text,
         }
     }
+}
+
+/// What an ASCII byte is to [`is_normal_ascii`]: 1 for one that stays as it is, 0 for a space, 2 for any other.
+const PLAIN: [u8; 256] = {
+    let mut plain = [2; 256];
+    let mut byte: u8 = 0;
+    while byte < 0x80 {
+        if byte == b' ' {
+            plain[byte as usize] = 0;
+        } else if !byte.is_ascii_uppercase() && !is_ascii_separator(byte) {
+            plain[byte as usize] = 1;
+        }
+        byte += 1;
+    }
+    plain
+};
+
+/// Whether a text is ASCII and as [`normalise`] leaves it: plain characters with single spaces between.
+fn is_normal_ascii(bytes: &[u8]) -> bool {
+    // A space where the byte before is one, or where the text begins or ends, is not normal.
+    let mut before = 0;
+    for &byte in bytes {
+        let class = PLAIN[usize::from(byte)];
+        if class == 2 || class | before == 0 {
+            return false;
+        }
+        before = class;
+    }
+    before == 1 || bytes.is_empty()
 }
 
 /// Folding can denormalise and dropping a format character can bring a mark to its base, hence the rounds.
@@ -129,8 +158,7 @@ fn is_separator(c: char) -> bool {
         SpaceSeparator,
     };
     if c.is_ascii() {
-        return !c.is_ascii_alphanumeric()
-            && !matches!(c, '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~');
+        return u8::try_from(c).is_ok_and(is_ascii_separator);
     }
     matches!(
         get_general_category(c),
@@ -146,6 +174,12 @@ fn is_separator(c: char) -> bool {
             | ParagraphSeparator
             | SpaceSeparator
     )
+}
+
+/// [`is_separator`] for a byte of an ASCII text.
+const fn is_ascii_separator(byte: u8) -> bool {
+    !byte.is_ascii_alphanumeric()
+        && !matches!(byte, b'$' | b'+' | b'<' | b'=' | b'>' | b'^' | b'`' | b'|' | b'~')
 }
 
 /// True for characters that take no room on a screen and so could hide in a name: format characters, fillers,

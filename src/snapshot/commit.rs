@@ -4,19 +4,18 @@
 //! read the base again, make the change durable, move the epoch again, and only then acknowledge.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::collect::{collect_locked, retire};
 use super::dir::{DataDir, mode_of};
 use super::epoch::Bell;
-use super::load::{Loaded, read_manifest_file};
+use super::load::{Loaded, Parts, read_manifest_file};
 use super::lock::Lock;
 use super::manifest::{MAJOR, Manifest};
 use super::names::{CURRENT, CURRENT_TMP, EPOCH, PREVIOUS, PREVIOUS_TMP, RING};
 use super::recover::{create_missing, rename_over};
-use super::ring::{RECORD_BYTES, Ring, encode};
+use super::ring::{RECORD_BYTES, encode};
 use super::storage::OpenMode;
 use crate::error::{Error, Result, StorageError};
 use crate::limits::{COMMIT_LOCK_WAIT_MS, REVOKE_LOCK_WAIT_MS, STATEMENT_BYTES_MAX};
@@ -172,17 +171,14 @@ impl DataDir {
     }
 
     fn append_locked(&self, kind: u8, payload: &[u8]) -> Result<u64, StorageError> {
-        let storage = self.inner.storage.as_ref();
-        let folded = self.base_manifest()?.folded_seq;
-        // A slot is free only if the manifest before this one contains its statement too: it may come back.
-        let folded_in_both =
-            read_manifest_file(storage, PREVIOUS).map_or(0, |previous| previous.folded_seq.min(folded));
-        let bytes = self.read_ring()?;
-        let ring = Ring::read(&bytes, folded);
-        let failed = |error| self.failed("write", RING, error);
-        let file = storage.open(RING, OpenMode::Write).map_err(failed)?;
+        let Parts { manifest, ring } = self.base_parts()?;
+        let folded = manifest.folded_seq;
+        let sync = || {
+            let synced = self.with_ring(|file| file.sync_data());
+            synced.map_err(|error| self.poison("sync", RING, error))
+        };
         if ring.torn {
-            file.sync_data().map_err(|error| self.poison("sync", RING, error))?;
+            sync()?;
         }
         let seq = ring.next_seq(folded);
         let records = encode(seq, kind, payload).ok_or(StorageError::TooLarge {
@@ -190,13 +186,16 @@ impl DataDir {
             got: payload.len() as u64,
             limit: STATEMENT_BYTES_MAX as u64,
         })?;
-        let Some(slots) = ring.place(records.len(), folded_in_both) else {
+        // A slot is free only if the manifest before this one contains its statement too: it may come back.
+        let Some(slots) = ring.place(records.len(), folded.min(self.folded_before())) else {
             return Err(StorageError::RingFull { detail: "no commit has emptied it".to_owned() });
         };
-        for (slot, record) in slots.iter().zip(&records) {
-            file.write_at(record, (slot * RECORD_BYTES) as u64).map_err(failed)?;
-        }
-        file.sync_data().map_err(|error| self.poison("sync", RING, error))?;
+        self.with_ring(|file| {
+            let mut written = slots.iter().zip(&records);
+            written.try_for_each(|(slot, record)| file.write_at(record, (slot * RECORD_BYTES) as u64))
+        })
+        .map_err(|error| self.failed("write", RING, error))?;
+        sync()?;
         Ok(seq)
     }
 
@@ -220,26 +219,26 @@ impl DataDir {
 
     /// The state under the lock, after a recovery if one is due.
     fn base(&self) -> Result<Loaded, StorageError> {
-        self.base_manifest()?;
         let epoch = self.epoch();
-        self.read_state(epoch)
+        let parts = self.base_parts()?;
+        self.state_of(epoch, parts)
     }
 
-    /// The manifest under the lock, after a recovery if one is due; refuses one that we may not replace.
-    fn base_manifest(&self) -> Result<Arc<Manifest>, StorageError> {
-        let manifest = match self.read_state(self.epoch()) {
-            Ok(loaded) => loaded.manifest,
+    /// Manifest and ring under the lock, after a recovery if one is due; refuses what we may not replace.
+    fn base_parts(&self) -> Result<Parts, StorageError> {
+        let parts = match self.read_parts(self.epoch()) {
+            Ok(parts) => parts,
             Err(error @ StorageError::TooNew { .. }) => return Err(error),
             Err(_) => {
                 create_missing(self.inner.storage.as_ref())?;
-                self.read_state(self.epoch())?.manifest
+                self.read_parts(self.epoch())?
             }
         };
-        if manifest.read_only {
+        if parts.manifest.read_only {
             let file = CURRENT.to_owned();
             return Err(StorageError::TooNew { file, found: MAJOR, supported: MAJOR });
         }
-        Ok(manifest)
+        Ok(parts)
     }
 
     fn lock(&self, wait_ms: u64) -> Result<Lock, StorageError> {
@@ -281,12 +280,7 @@ impl DataDir {
 
     /// Makes durable what a killed predecessor may have left only visible.
     fn sync_everything(&self) -> Result<(), StorageError> {
-        let ring = self
-            .inner
-            .storage
-            .open(RING, OpenMode::Write)
-            .map_err(|error| self.failed("open", RING, error))?;
-        ring.sync_data().map_err(|error| self.poison("sync", RING, error))?;
+        self.with_ring(|file| file.sync_data()).map_err(|error| self.poison("sync", RING, error))?;
         self.sync_names()
     }
 

@@ -4,11 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use super::dir::DataDir;
-use super::manifest::{HEADER_BYTES, Manifest};
-use super::names::{CURRENT, RING};
+use super::held::Held;
+use super::manifest::Manifest;
+use super::names::{CURRENT, PREVIOUS, RING};
 use super::recover::last_good;
 use super::ring::{RING_BYTES, Ring, RingStatement};
-use super::storage::{OpenMode, Storage, read_all};
+use super::storage::{OpenMode, Storage, StorageFile, read_all};
 use crate::error::{Result, StorageError};
 use crate::limits::MANIFEST_BYTES_MAX;
 
@@ -38,16 +39,19 @@ pub(crate) struct Loaded {
     pub(crate) last_seq: u64,
 }
 
-/// The manifest that was read last, so that a revocation does not cost its parsing again.
+/// What was read last, so that a revocation costs neither opening nor parsing what did not change.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
+    current: Held,
     entry: Option<Entry>,
+    ring: Held,
+    previous: Held,
+    /// What the manifest before the current one has folded; `None` if it cannot be read.
+    previous_folded: Option<u64>,
 }
 
 #[derive(Debug)]
 struct Entry {
-    id: (u64, u64),
-    header: [u8; HEADER_BYTES],
     manifest: Arc<Manifest>,
     /// Epoch at which it was read, and what the ring said then.
     epoch: u64,
@@ -57,8 +61,14 @@ struct Entry {
 impl Cache {
     /// Whether `CURRENT` is another file than the one that was read last.
     pub(super) fn is_other_file(&self, found: Option<(u64, u64)>) -> bool {
-        self.entry.as_ref().is_some_and(|entry| found.is_some_and(|found| found != entry.id))
+        found.is_some_and(|found| self.current.is_other(found))
     }
+}
+
+/// The two files that say what stands, as they were read.
+pub(super) struct Parts {
+    pub(super) manifest: Arc<Manifest>,
+    pub(super) ring: Ring,
 }
 
 impl DataDir {
@@ -102,9 +112,13 @@ impl DataDir {
 
     /// Reads manifest and ring once.
     pub(super) fn read_state(&self, epoch: u64) -> Result<Loaded, StorageError> {
-        let ring_bytes = self.read_ring()?;
-        let manifest = self.read_manifest(epoch, crc32c::crc32c(&ring_bytes))?;
-        let ring = Ring::read(&ring_bytes, manifest.folded_seq);
+        let parts = self.read_parts(epoch)?;
+        self.state_of(epoch, parts)
+    }
+
+    /// The state that manifest and ring make.
+    pub(super) fn state_of(&self, epoch: u64, parts: Parts) -> Result<Loaded, StorageError> {
+        let Parts { manifest, ring } = parts;
         let deny_all =
             self.inner.epoch.is_denied().map_err(|error| self.failed("read", super::names::EPOCH, error))?;
         let last_seq = ring.statements.last().map_or(manifest.folded_seq, |last| last.seq);
@@ -119,14 +133,58 @@ impl DataDir {
         })
     }
 
+    /// Reads manifest and ring once, the ring first: a statement that is folded in between stands in both.
+    pub(super) fn read_parts(&self, epoch: u64) -> Result<Parts, StorageError> {
+        let bytes = self.read_ring()?;
+        let manifest = self.read_manifest(epoch, crc32c::crc32c(&bytes))?;
+        let ring = Ring::read(&bytes, manifest.folded_seq);
+        Ok(Parts { manifest, ring })
+    }
+
     /// The bytes of the ring; too short if somebody truncated it.
     pub(super) fn read_ring(&self) -> Result<Vec<u8>, StorageError> {
-        let failed = |error| self.failed("read", RING, error);
-        let file = self.inner.storage.open(RING, OpenMode::Read).map_err(failed)?;
-        let mut bytes = vec![0; RING_BYTES];
-        let read = file.read_at(&mut bytes, 0).map_err(failed)?;
-        bytes.truncate(read);
-        Ok(bytes)
+        self.with_ring(|file| {
+            let mut bytes = vec![0; RING_BYTES];
+            let read = file.read_at(&mut bytes, 0)?;
+            bytes.truncate(read);
+            Ok(bytes)
+        })
+        .map_err(|error| self.failed("read", RING, error))
+    }
+
+    /// Runs with the ring open, for writing too where we may.
+    pub(super) fn with_ring<T>(&self, run: impl FnOnce(&dyn StorageFile) -> io::Result<T>) -> io::Result<T> {
+        let storage = self.inner.storage.as_ref();
+        if self.inner.read_only {
+            // Not kept: on overlayfs a file that was opened for reading only never shows what is written later.
+            return run(storage.open(RING, OpenMode::Read)?.as_ref());
+        }
+        let held = self.inner.cache.lock().ring.look(storage, RING, OpenMode::Write);
+        match held {
+            Ok((file, _)) => run(file.as_ref()),
+            // A file system that is read-only now still has what was written.
+            Err(error) if is_refusal(&error) => run(storage.open(RING, OpenMode::Read)?.as_ref()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the manifest before the current one has folded; 0 if there is none that can be read.
+    pub(super) fn folded_before(&self) -> u64 {
+        let storage = self.inner.storage.as_ref();
+        let cache = &mut *self.inner.cache.lock();
+        match cache.previous.look(storage, PREVIOUS, OpenMode::Read) {
+            Ok((_, true)) => {}
+            Ok((file, false)) => {
+                let bytes = read_all(file.as_ref(), MANIFEST_BYTES_MAX).ok();
+                let manifest = bytes.and_then(|bytes| Manifest::decode(PREVIOUS, &bytes).ok());
+                cache.previous_folded = manifest.map(|manifest| manifest.folded_seq);
+            }
+            Err(_) => {
+                cache.previous.forget();
+                cache.previous_folded = None;
+            }
+        }
+        cache.previous_folded.unwrap_or_default()
     }
 
     /// The manifest. Who may not write looks at the one before if `CURRENT` is damaged; others recover it.
@@ -139,32 +197,28 @@ impl DataDir {
         }
     }
 
-    /// `CURRENT`, parsed only if it is another one than last time.
+    /// `CURRENT`, read only if it is another file than last time: it is replaced, never changed.
     fn read_current(&self, epoch: u64, ring: u32) -> Result<Arc<Manifest>, StorageError> {
         let failed = |error| self.failed("read", CURRENT, error);
-        let file = self.inner.storage.open(CURRENT, OpenMode::Read).map_err(failed)?;
-        let id = file.stat().map_err(failed)?.id;
-        let mut header = [0; HEADER_BYTES];
-        let read = file.read_at(&mut header, 0).map_err(failed)?;
-        let mut cache = self.inner.cache.lock();
-        if let Some(entry) = &mut cache.entry {
-            let same = entry.id == id && entry.header == header;
+        let cache = &mut *self.inner.cache.lock();
+        let looked = cache.current.look(self.inner.storage.as_ref(), CURRENT, OpenMode::Read);
+        let (file, same) = looked.map_err(failed)?;
+        let read = match &cache.entry {
+            Some(entry) if same => Ok(Arc::clone(&entry.manifest)),
+            _ => read_all(file.as_ref(), MANIFEST_BYTES_MAX)
+                .map_err(failed)
+                .and_then(|bytes| Manifest::decode(CURRENT, &bytes))
+                .map(Arc::new),
+        };
+        if let Some(entry) = &cache.entry {
             // A writer that was killed before its announcement left a change behind: views that hold the state of
             // this epoch must look again.
             if entry.epoch == epoch && !(same && entry.ring == ring) {
                 self.inner.epoch.nudge();
             }
-            if same {
-                (entry.epoch, entry.ring) = (epoch, ring);
-                return Ok(Arc::clone(&entry.manifest));
-            }
         }
-        let bytes = read_all(file.as_ref(), MANIFEST_BYTES_MAX).map_err(failed)?;
-        let manifest = Arc::new(Manifest::decode(CURRENT, &bytes)?);
-        if read == HEADER_BYTES {
-            cache.entry = Some(Entry { id, header, manifest: Arc::clone(&manifest), epoch, ring });
-        }
-        Ok(manifest)
+        cache.entry = read.as_ref().ok().map(|manifest| Entry { manifest: Arc::clone(manifest), epoch, ring });
+        read
     }
 
     /// Whether an error means that `CURRENT` is damaged or missing (a newer version is neither).
@@ -178,6 +232,11 @@ impl DataDir {
             _ => false,
         }
     }
+}
+
+/// Whether we may not write a file that others can.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 /// Reads a manifest by name, without the cache.

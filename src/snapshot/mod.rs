@@ -5,7 +5,7 @@
 //! says which names are ours. [`sections`] and [`file`] lay out a segment, [`lazy`] hands out its blocks and
 //! [`record`] its records after their first check. [`manifest`] is `CURRENT`, the only commit point; [`ring`] keeps the revocations since, [`epoch`]
 //! the number that tells others to look again, [`lock`] the writers apart. [`dir`] opens a directory, [`load`] is the
-//! reader's protocol, [`commit`] the writer's, [`recover`] and [`collect`] clean up behind both. [`fixed`] checks the
+//! reader's protocol ([`held`] keeps its files open), [`commit`] the writer's, [`recover`] and [`collect`] clean up behind both. [`fixed`] checks the
 //! files that are always there, and any file by itself.
 //!
 //! Invariant: a reader never keeps a state that was not current at one moment, and no acknowledged change is lost.
@@ -16,6 +16,7 @@ pub(crate) mod dir;
 pub(crate) mod epoch;
 pub(crate) mod file;
 pub(crate) mod fixed;
+pub(crate) mod held;
 pub(crate) mod lazy;
 pub(crate) mod load;
 pub(crate) mod lock;

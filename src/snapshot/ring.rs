@@ -5,7 +5,7 @@
 //! records are missing, while no record is broken, was never acknowledged and is ignored. Broken records and numbers
 //! without a trace are damage, and said to be so: a revocation may be lost in them.
 
-use std::collections::BTreeMap;
+use smallvec::SmallVec;
 
 use super::sections::{get_u32, get_u64, put};
 use crate::limits::STATEMENT_BYTES_MAX;
@@ -47,8 +47,8 @@ pub(crate) struct RingStatement {
     pub(crate) seq: u64,
     /// What it says.
     pub(crate) kind: u8,
-    /// About what.
-    pub(crate) payload: Vec<u8>,
+    /// About what; most fit one record.
+    pub(crate) payload: SmallVec<[u8; PAYLOAD_BYTES]>,
 }
 
 /// The ring as it was read.
@@ -84,7 +84,7 @@ impl Ring {
     /// Reads a ring; statements up to `folded_seq` are in the manifest already and left out.
     pub(crate) fn read(bytes: &[u8], folded_seq: u64) -> Self {
         let mut ring = Self { slots: vec![0; SLOTS], ..Self::default() };
-        let mut groups: BTreeMap<u64, Vec<(usize, Record<'_>)>> = BTreeMap::new();
+        let mut records: Vec<(usize, Record<'_>)> = Vec::new();
         let mut broken = 0_usize;
         for (index, (bytes, slot)) in bytes.chunks_exact(RECORD_BYTES).zip(&mut ring.slots).enumerate() {
             if *bytes == [0; RECORD_BYTES] {
@@ -100,7 +100,7 @@ impl Ring {
                 ring.seq_max = record.seq;
             }
             if record.seq > folded_seq {
-                groups.entry(record.seq).or_default().push((index, record));
+                records.push((index, record));
             }
         }
         let whole = bytes.len() / RECORD_BYTES;
@@ -115,20 +115,23 @@ impl Ring {
             ring.damage =
                 Some(format!("{what} not match {} checksum", if broken == 1 { "its" } else { "their" }));
         }
-        ring.collect(groups, folded_seq);
+        // In order already, unless the ring went around.
+        records.sort_by_key(|(_, record)| (record.seq, record.part));
+        ring.collect(&records, folded_seq);
         ring
     }
 
-    /// Joins the parts of statements and looks for gaps.
-    fn collect(&mut self, groups: BTreeMap<u64, Vec<(usize, Record<'_>)>>, folded_seq: u64) {
+    /// Joins the parts of statements, sorted by number and part, and looks for gaps.
+    fn collect(&mut self, records: &[(usize, Record<'_>)], folded_seq: u64) {
         let mut expected = folded_seq.saturating_add(1);
-        for (seq, parts) in groups {
-            match join(seq, parts) {
+        for parts in records.chunk_by(|(_, a), (_, b)| a.seq == b.seq) {
+            let Some((_, Record { seq, .. })) = parts.first() else { continue };
+            match join(*seq, parts) {
                 Some(statement) => self.statements.push(statement),
                 // Either a torn append or, if records are broken, a damage that is noted already.
                 None => self.torn = true,
             }
-            if seq != expected {
+            if *seq != expected {
                 self.damage.get_or_insert_with(|| format!("statement {expected} is missing"));
             }
             expected = seq.saturating_add(1);
@@ -204,8 +207,7 @@ fn decode(bytes: &[u8]) -> Option<Record<'_>> {
 }
 
 /// The statement of complete, consecutive parts.
-fn join(seq: u64, mut parts: Vec<(usize, Record<'_>)>) -> Option<RingStatement> {
-    parts.sort_by_key(|(_, record)| record.part);
+fn join(seq: u64, parts: &[(usize, Record<'_>)]) -> Option<RingStatement> {
     let (first_slot, first) = parts.first()?;
     let complete = parts.len() == usize::from(first.parts)
         && parts.iter().enumerate().all(|(index, (slot, record))| {
@@ -214,8 +216,11 @@ fn join(seq: u64, mut parts: Vec<(usize, Record<'_>)>) -> Option<RingStatement> 
                 && record.kind == first.kind
                 && *slot == (first_slot + index) % SLOTS
         });
-    let (kind, first) = (first.kind, parts.iter().flat_map(|(_, record)| record.payload).copied());
-    complete.then(|| RingStatement { seq, kind, payload: first.collect() })
+    complete.then(|| {
+        let mut payload = SmallVec::new();
+        parts.iter().for_each(|(_, record)| payload.extend_from_slice(record.payload));
+        RingStatement { seq, kind: first.kind, payload }
+    })
 }
 
 #[cfg(test)]
@@ -274,7 +279,7 @@ mod tests {
             append(&mut torn, b"next", 0);
             let ring = Ring::read(&torn, 0);
             assert_eq!((ring.statements.len(), ring.damage.as_ref()), (2, None), "{lost:b}");
-            assert_eq!(ring.statements[1].payload, b"next");
+            assert_eq!(ring.statements[1].payload[..], *b"next");
         }
     }
 
@@ -298,7 +303,7 @@ mod tests {
             around += usize::from(slots.windows(2).any(|pair| pair[1] != pair[0] + 1));
             let ring = Ring::read(&bytes, folded);
             assert_eq!((ring.statements.len() as u64, ring.damage), (number - folded, None));
-            assert_eq!(ring.statements.last().unwrap().payload, payload);
+            assert_eq!(ring.statements.last().unwrap().payload[..], payload);
             if number % 100 == 0 {
                 folded = number - 50;
             }
