@@ -211,6 +211,8 @@ pub const TIMELINE_EVENTS_MAX: usize = 10_000;
 pub const TIMELINE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Longest goal of a task.
 pub const GOAL_CHARS_MAX: usize = 4_096;
+/// Longest goal or note that the MCP server takes.
+pub const GOAL_BYTES_MAX: usize = 16 * 1024;
 /// Most executions that a learned skill keeps as evidence; the oldest go first.
 pub const EVIDENCE_RUNS_MAX: usize = 64;
 /// Largest evidence of a learned skill; the oldest executions go first.

@@ -63,7 +63,7 @@ enum Raw {
     Literal,
     Whole { texts: Vec<String>, kind: ParameterType },
     Pieces(Vec<Piece>),
-    Secret { before: String, markers: Vec<String>, after: String },
+    Secret(Vec<Piece>),
 }
 
 /// Rounds in which values of other places are looked for inside of texts.
@@ -228,36 +228,35 @@ fn raw_form(place: &Place, goals: &[&str]) -> Raw {
     }
 }
 
-/// A secret with what stands around it, or, where that differs, the whole leaf.
+/// Secrets with what stands around them, or, where that differs, the whole leaf.
 fn secret(place: &Place) -> Raw {
     let texts: Vec<&str> = place.values.iter().map(|value| value.as_str().unwrap_or_default()).collect();
-    let cut = |text: &&str| {
-        let (start, end) = find_marker(text)?;
-        find_marker(&text[end..])
-            .is_none()
-            .then(|| (text[..start].to_owned(), text[start..end].to_owned(), text[end..].to_owned()))
-    };
-    let cuts: Option<Vec<(String, String, String)>> = texts.iter().map(cut).collect();
-    let same = |cuts: &Vec<(String, String, String)>| {
-        cuts.windows(2).all(|pair| {
-            pair.iter()
-                .map(|(before, _, after)| (before, after))
-                .collect::<Vec<_>>()
-                .windows(2)
-                .all(|two| two.first() == two.last())
-        })
-    };
-    match cuts.filter(same) {
-        Some(cuts) => {
-            let (before, after) =
-                cuts.first().map(|(before, _, after)| (before.clone(), after.clone())).unwrap_or_default();
-            Raw::Secret { before, markers: cuts.into_iter().map(|(_, marker, _)| marker).collect(), after }
+    let cut = |text: &str| {
+        let (mut around, mut markers, mut rest) = (Vec::new(), Vec::new(), text);
+        while let Some((start, end)) = find_marker(rest) {
+            around.push(rest[..start].to_owned());
+            markers.push(rest[start..end].to_owned());
+            rest = &rest[end..];
         }
-        None => {
-            let markers = texts.iter().map(|text| (*text).to_owned()).collect();
-            Raw::Secret { before: String::new(), markers, after: String::new() }
+        around.push(rest.to_owned());
+        (around, markers)
+    };
+    let cuts: Vec<(Vec<String>, Vec<String>)> = texts.iter().map(|text| cut(text)).collect();
+    let Some((around, markers)) = cuts.first() else { return Raw::Literal };
+    if cuts.iter().any(|(other, _)| other != around) {
+        return Raw::Secret(vec![Piece::Varies(texts.iter().map(|text| (*text).to_owned()).collect())]);
+    }
+    let mut pieces = Vec::new();
+    for (index, text) in around.iter().enumerate() {
+        if !text.is_empty() {
+            pieces.push(Piece::Text(text.clone()));
+        }
+        if index < markers.len() {
+            let row = cuts.iter().filter_map(|(_, markers)| markers.get(index).cloned());
+            pieces.push(Piece::Varies(row.collect()));
         }
     }
+    Raw::Secret(pieces)
 }
 
 /// Looks for the values of other places inside of texts. Answers whether anything changed.
@@ -270,7 +269,7 @@ fn share(steps: &[Aligned], raw: &mut [Vec<Raw>]) -> bool {
                 Piece::Varies(texts) => Some(texts.clone()),
                 Piece::Text(_) => None,
             })),
-            Raw::Literal | Raw::Secret { .. } => {}
+            Raw::Literal | Raw::Secret(_) => {}
         }
     }
     vectors.retain(|vector| vector.windows(2).any(|pair| pair.first() != pair.last()));
@@ -360,20 +359,15 @@ fn slots(unified: &mut Unified, form: &Raw, first: (usize, usize), names: &[Stri
     let slots = match form {
         Raw::Literal => return None,
         Raw::Whole { texts, kind } => vec![parameter(texts, Some(*kind), false)],
-        Raw::Pieces(pieces) => pieces
-            .iter()
-            .map(|piece| match piece {
+        Raw::Pieces(pieces) | Raw::Secret(pieces) => {
+            let secret = matches!(form, Raw::Secret(_));
+            // A secret that stands alone is text as well.
+            let kind = (secret && pieces.len() == 1).then_some(ParameterType::String);
+            let slot = |piece: &Piece| match piece {
                 Piece::Text(text) => Slot::Text(text.clone()),
-                Piece::Varies(texts) => parameter(texts, None, false),
-            })
-            .collect(),
-        Raw::Secret { before, markers, after } => {
-            let text = |text: &String| Slot::Text(text.clone());
-            let kind = (before.is_empty() && after.is_empty()).then_some(ParameterType::String);
-            [text(before), parameter(markers, kind, true), text(after)]
-                .into_iter()
-                .filter(|slot| *slot != Slot::Text(String::new()))
-                .collect()
+                Piece::Varies(texts) => parameter(texts, kind, secret),
+            };
+            pieces.iter().map(slot).collect()
         }
     };
     Some(slots)

@@ -14,6 +14,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
+use crate::authoring::Recorder;
 use crate::catalog::{Catalog, Snapshot, View};
 use crate::error::{Result, shorten};
 use crate::mcp::answer::Form;
@@ -21,6 +22,7 @@ use crate::mcp::arguments::{Values, nearest};
 use crate::mcp::failure::Failure;
 use crate::mcp::options::ServerOptions;
 use crate::mcp::table::{QueryTool, TOOLS};
+use crate::mcp::tasks::{Done, TASK_TOOLS, TaskTool};
 
 /// How long a client may keep the tool list and the server's description: they are fixed for the process.
 const FRESH_MS: u64 = 300_000;
@@ -42,6 +44,8 @@ struct Shared {
     /// Locked for the moment in which a request takes its look, never while it runs.
     view: Mutex<View>,
     tools: Vec<&'static QueryTool>,
+    task_tools: Vec<&'static TaskTool>,
+    recorder: Recorder,
     listed: Vec<Tool>,
     instructions: String,
     full_text: bool,
@@ -51,12 +55,24 @@ impl Server {
     /// A server over a catalog. Reads nothing yet.
     #[must_use]
     pub fn new(catalog: &Catalog, options: ServerOptions) -> Self {
-        let ServerOptions { tools, narrowing, full_text } = options;
-        let tools: Vec<_> = TOOLS.iter().filter(|tool| tools.allows(tool)).collect();
-        let listed = tools.iter().map(|tool| listing(tool)).collect();
+        let ServerOptions { tools: offered, narrowing, full_text, authoring } = options;
+        let tools: Vec<_> = TOOLS.iter().filter(|tool| offered.allows(tool.name)).collect();
+        let recorder = authoring.map_or_else(Recorder::off, |authoring| authoring.recorder());
+        let allowed = |tool: &&TaskTool| recorder.is_on() && offered.allows(tool.name);
+        let task_tools: Vec<_> = TASK_TOOLS.iter().filter(allowed).collect();
+        let tasks = task_tools.iter().map(|tool| tool.listing());
+        let listed = tools.iter().map(|tool| listing(tool)).chain(tasks).collect();
         let instructions = instructions(&tools);
         let view = Mutex::new(catalog.view(narrowing));
-        Self { shared: Arc::new(Shared { view, tools, listed, instructions, full_text }) }
+        Self {
+            shared: Arc::new(Shared { view, tools, task_tools, recorder, listed, instructions, full_text }),
+        }
+    }
+
+    /// Records the task that a client began, for whoever makes its device calls; off where authoring is off.
+    #[must_use]
+    pub fn recorder(&self) -> &Recorder {
+        &self.shared.recorder
     }
 
     /// Begins a query: everything it sees is of one moment, and not before everything acknowledged earlier.
@@ -97,14 +113,31 @@ impl Server {
         (tool.run)(&look, &values, form)
     }
 
+    /// Calls a tool of the task, if it is one.
+    fn call_task(&self, name: &str, arguments: &Map<String, Value>, form: Form) -> Option<Done> {
+        let tool = self.shared.task_tools.iter().find(|tool| tool.name == name)?;
+        let recorder = &self.shared.recorder;
+        let answer = catch_unwind(AssertUnwindSafe(|| tool.call(recorder, arguments, form)));
+        let answer = answer.unwrap_or_else(|_| {
+            tracing::error!(tool = tool.name, "a tool panicked");
+            Err(Failure::internal())
+        });
+        Some(answer.unwrap_or_else(|failure| Done { result: failure.into_result(), learnt: false }))
+    }
+
     fn unknown_tool(&self, name: &str) -> ErrorData {
-        let data = nearest(name, self.shared.tools.iter().map(|tool| tool.name))
-            .map(|known| json!({"nearest": known}));
+        let names = self.shared.tools.iter().map(|tool| tool.name);
+        let names = names.chain(self.shared.task_tools.iter().map(|tool| tool.name));
+        let data = nearest(name, names).map(|known| json!({"nearest": known}));
         ErrorData::invalid_params(format!("Unknown tool: {}", shorten(name)), data)
     }
 
     fn config(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder().enable_tools();
+        let capabilities = match self.shared.recorder.is_on() {
+            true => capabilities.enable_tool_list_changed().build(),
+            false => capabilities.build(),
+        };
         let identity =
             Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")).with_title("Repertoire");
         ServerConfig::new(capabilities)
@@ -168,6 +201,15 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let form = Form::of(context.protocol_version().as_ref(), self.shared.full_text);
         let arguments = request.arguments.unwrap_or_default();
+        if let Some(done) = self.call_task(&request.name, &arguments, form) {
+            if done.learnt
+                && let Err(error) = context.peer.notify_tool_list_changed().await
+            {
+                // The client is about to leave, or listens to nothing.
+                tracing::debug!(%error, "not told that skills changed");
+            }
+            return Ok(done.result.into());
+        }
         self.call(&request.name, &arguments, form).map(Into::into)
     }
 

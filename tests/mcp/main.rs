@@ -9,4 +9,5 @@ mod client;
 mod docs;
 mod hostile;
 mod support;
+mod tasks;
 mod transcripts;

@@ -91,9 +91,14 @@ impl Wire {
 
     /// Starts a server.
     pub(crate) fn start_with(catalog: &Catalog, options: ServerOptions) -> Self {
+        Self::serving(Server::new(catalog, options))
+    }
+
+    /// Serves with a server.
+    pub(crate) fn serving(server: Server) -> Self {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (output, input) = tokio::io::split(far);
-        let served = tokio::spawn(mcp::serve(Server::new(catalog, options), output, input));
+        let served = tokio::spawn(mcp::serve(server, output, input));
         let (lines, input) = tokio::io::split(near);
         Self { lines: BufReader::new(lines), input: Some(input), served, next_id: 1 }
     }

@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::io::IsTerminal as _;
 
 use clap::Args;
+use repertoire::authoring::Authoring;
 use repertoire::mcp::{self, Server, ServerOptions, SessionError, ToolFilter};
 
 use crate::cli::config::{Key, Origin};
@@ -39,6 +40,10 @@ impl Serve {
             );
         }
         let catalog = context.catalog()?;
+        let options = match context.settings.flag(Key::AUTHORING_ENABLED) {
+            true => options.authoring(Authoring::new(&catalog)),
+            false => options,
+        };
         if std::io::stdin().is_terminal() {
             context.output.note("serving MCP on standard input and output; an MCP client is to start this");
         }

@@ -176,7 +176,7 @@ fn literal_braces_stay_literal() {
     };
     check(
         &[write("write {a} in the editor", "{a}"), write("write }b{ in the editor", "}b{")],
-        &[json!({"app": "Editor"}), json!({"field": "{{Code}}", "text": "{text}"})],
+        &[json!({"app": "Editor"}), json!({"field": "{{Code}}", "text": "{code}"})],
     );
 }
 
