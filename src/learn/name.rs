@@ -25,11 +25,11 @@ pub(crate) fn name(
     taken: &[String],
 ) -> String {
     let proposed = if group.secret {
-        secret_name(group, unified, registry)
+        secret_name(group, unified, runs, registry)
     } else {
         from_goals(group, runs)
             .or_else(|| from_query(group, unified))
-            .or_else(|| from_label(group, unified, registry))
+            .or_else(|| from_label(group, unified, runs, registry))
             .unwrap_or_else(|| from_argument(group, unified, registry))
     };
     if !taken.contains(&proposed) {
@@ -41,8 +41,11 @@ pub(crate) fn name(
         .unwrap_or(proposed)
 }
 
-fn secret_name(group: &Group, unified: &Unified, registry: &ToolRegistry) -> String {
-    let labels = labels(group, unified, registry);
+fn secret_name(group: &Group, unified: &Unified, runs: &[Run], registry: &ToolRegistry) -> String {
+    let (step, _) = group.first;
+    let mut labels = labels(step, unified, registry);
+    labels.extend(fields(step, runs));
+    labels.extend(touched(step, unified, registry));
     let plain = labels.iter().filter(|label| names_secret(label).is_some());
     plain
         .clone()
@@ -111,36 +114,43 @@ fn kind_of_value(value: &str) -> Option<&'static str> {
     (plain(name) && plain(host) && host.contains('.')).then_some("email")
 }
 
-/// The texts that say where a parameter's first place is, as far as they are the same in all executions.
-fn labels(group: &Group, unified: &Unified, registry: &ToolRegistry) -> Vec<String> {
-    let (step, _) = group.first;
-    let of = |step: usize| -> Vec<String> {
-        let Some(aligned) = unified.steps.get(step) else { return Vec::new() };
-        let tool = Tool::of(&aligned.tool);
-        let names = |pointer: &str| {
-            let name = key(pointer);
-            let canonical = canonical_argument(&aligned.tool, &name, registry);
-            is_label(&name, tool) || (is_label(canonical, tool) && canonical != "text")
-        };
-        let mut found: Vec<String> = aligned
-            .places
-            .iter()
-            .filter(|place| place.is_literal() && names(&place.pointer))
-            .filter_map(|place| place.values.first()?.as_str().map(last_part))
-            .collect();
-        // The label that a person gave before the ids of the program.
-        found.sort_by_key(String::len);
-        found
+/// The arguments that say where a step acts, as far as they are the same in all executions.
+fn labels(step: usize, unified: &Unified, registry: &ToolRegistry) -> Vec<String> {
+    let Some(aligned) = unified.steps.get(step) else { return Vec::new() };
+    let tool = Tool::of(&aligned.tool);
+    let says_where = |pointer: &str| {
+        let name = key(pointer);
+        let canonical = canonical_argument(&aligned.tool, &name, registry);
+        is_label(&name, tool) || (is_label(canonical, tool) && canonical != "text")
     };
-    let mut all = of(step);
-    let touched = step.checked_sub(1).filter(|before| {
-        unified.steps.get(*before).is_some_and(|step| Tool::of(&step.tool) == Tool::Touches)
-    });
-    let types = unified.steps.get(step).is_some_and(|step| Tool::of(&step.tool) == Tool::Types);
-    if all.is_empty() && types {
-        all.extend(touched.map(of).unwrap_or_default());
+    let same = aligned.places.iter().filter(|place| place.is_literal() && says_where(&place.pointer));
+    let mut found: Vec<String> =
+        same.filter_map(|place| place.values.first()?.as_str().map(last_part)).collect();
+    // The label that a person gave before the ids of the program.
+    found.sort_by_key(String::len);
+    found
+}
+
+/// What all executions know of the field of a step beside its content.
+fn fields(step: usize, runs: &[Run]) -> Vec<String> {
+    let of = |run: &Run| -> [Option<String>; 2] {
+        let element = run.steps.get(step).and_then(|call| call.element.clone()).unwrap_or_default();
+        [element.hint, element.resource_id]
+    };
+    let Some(first) = runs.first().map(of) else { return Vec::new() };
+    let same = (0..first.len()).filter(|at| runs.iter().all(|run| of(run).get(*at) == first.get(*at)));
+    same.filter_map(|at| first.get(at).cloned().flatten().as_deref().map(last_part)).collect()
+}
+
+/// The labels of the element that was touched before something was typed.
+fn touched(step: usize, unified: &Unified, registry: &ToolRegistry) -> Vec<String> {
+    let tool = |step: usize| unified.steps.get(step).map(|step| Tool::of(&step.tool));
+    match step.checked_sub(1) {
+        Some(before) if tool(step) == Some(Tool::Types) && tool(before) == Some(Tool::Touches) => {
+            labels(before, unified, registry)
+        }
+        _ => Vec::new(),
     }
-    all
 }
 
 /// A resource id without its package.
@@ -163,8 +173,17 @@ fn from_query(group: &Group, unified: &Unified) -> Option<String> {
     words::identifier(name.get(begin..)?, LABEL_WORDS)
 }
 
-fn from_label(group: &Group, unified: &Unified, registry: &ToolRegistry) -> Option<String> {
-    labels(group, unified, registry).iter().find_map(|label| words::identifier(label, LABEL_WORDS))
+fn from_label(group: &Group, unified: &Unified, runs: &[Run], registry: &ToolRegistry) -> Option<String> {
+    let (step, _) = group.first;
+    let mut own = labels(step, unified, registry);
+    if unified.steps.get(step).is_some_and(|step| Tool::of(&step.tool) == Tool::Types) {
+        own.extend(fields(step, runs));
+    }
+    // What was touched may be a button; it is a field where its name says what is typed.
+    let field = |name: &String| name.split('_').any(|word| NOUNS.contains(&word) || is_cue(word));
+    let name = |label: &String| words::identifier(label, LABEL_WORDS);
+    let touched = touched(step, unified, registry);
+    own.iter().find_map(name).or_else(|| touched.iter().filter_map(name).find(field))
 }
 
 fn from_argument(group: &Group, unified: &Unified, registry: &ToolRegistry) -> String {

@@ -46,6 +46,8 @@ pub(crate) struct Kept {
     pub(crate) text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) content_description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hint: Option<String>,
 }
 
 impl Kept {
@@ -55,6 +57,7 @@ impl Kept {
             resource_id: full(&element.resource_id),
             text: full(&element.text),
             content_description: full(&element.content_description),
+            hint: full(&element.hint),
         };
         (kept != Self::default()).then_some(kept)
     }

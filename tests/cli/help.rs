@@ -20,7 +20,7 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 22] = [
+pub(crate) const COMMANDS: [&str; 24] = [
     "demo",
     "serve",
     "list",
@@ -31,6 +31,8 @@ pub(crate) const COMMANDS: [&str; 22] = [
     "import",
     "export",
     "lint",
+    "learn",
+    "learned",
     "entitlements",
     "status",
     "inspect",

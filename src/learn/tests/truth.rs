@@ -304,7 +304,7 @@ fn placeholder(segment: Segment) -> Option<String> {
 fn cases() -> u32 {
     match std::env::var("REPERTOIRE_TEST_SCALE").as_deref() {
         Ok("ci" | "long") => 2_000,
-        _ => 200,
+        _ => 100,
     }
 }
 
