@@ -21,6 +21,7 @@ mod output;
 mod page;
 mod place;
 mod progress;
+mod roots;
 mod summary;
 mod table;
 mod usage;
@@ -49,7 +50,7 @@ pub(crate) fn run() -> ExitCode {
 /// Runs a command and shows its failure, if it fails.
 fn execute(arguments: &Arguments) -> Exit {
     let globals = &arguments.globals;
-    let mut output = Output::new(globals.json, globals.quiet, globals.color);
+    let mut output = Output::new(globals.json, globals.quiet, globals.color).verbose(globals.verbose);
     let serves = matches!(arguments.command, Command::Serve(_));
     if serves {
         output.reserve();
