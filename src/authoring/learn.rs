@@ -107,7 +107,7 @@ impl Authoring {
         let skeleton = Skeleton::of(&run, registry);
         let mut learnt = Learnt::refused(&Refusal::NothingDone);
         self.catalog.amend(Layer::Learned, &mut |held| {
-            let made = self.home(&held, &skeleton, &run)?.and_then(|home| self.grow(home, run.clone()));
+            let made = self.home(held, &skeleton, &run)?.and_then(|home| self.grow(home, run.clone()));
             let (entry, done) = match made {
                 Ok(made) => made,
                 Err(refusal) => {
@@ -118,7 +118,7 @@ impl Authoring {
             learnt = done;
             let mut amendment = Amendment::default();
             if learnt.outcome == LearnOutcome::Added {
-                amendment.removes = self.too_many(&held)?;
+                amendment.removes = self.too_many(held)?;
             }
             amendment.puts.push(entry);
             Ok(amendment)
@@ -127,7 +127,7 @@ impl Authoring {
     }
 
     /// Where an execution belongs.
-    fn home(&self, held: &Held<'_>, skeleton: &Skeleton, run: &Run) -> Result<Result<Home, Refusal>> {
+    fn home(&self, held: Held<'_>, skeleton: &Skeleton, run: &Run) -> Result<Result<Home, Refusal>> {
         if skeleton.names_app {
             let former = held.get(&skeleton.id)?.map(read);
             return Ok(Ok(Home { id: skeleton.id.clone(), former }));
@@ -176,13 +176,13 @@ impl Authoring {
             parameters: skill.parameters.len(),
         };
         let mut entry = Entry::new(skill);
-        entry.source_text = Some(Arc::from(evidence.to_bytes()));
+        entry.source_text = Some(Arc::from(evidence.write()));
         Ok((entry, learnt))
     }
 
     /// The ids that go so that one more finds room: the least evidence first, then the longest not seen. Looks at all
     /// skills only where there are too many.
-    fn too_many(&self, held: &Held<'_>) -> Result<BTreeSet<String>> {
+    fn too_many(&self, held: Held<'_>) -> Result<BTreeSet<String>> {
         let over = (held.len() + 1).saturating_sub(self.skills_max);
         let mut all: Vec<(u64, String, String)> = Vec::new();
         if over > 0 {

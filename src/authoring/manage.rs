@@ -98,8 +98,7 @@ impl Authoring {
     /// [`Error::SkillNotFound`]; the layer cannot be written.
     pub fn forget(&self, id: &str) -> Result<()> {
         self.entry(id)?;
-        let mut amendment = Amendment::default();
-        amendment.removes = BTreeSet::from([id.to_owned()]);
+        let amendment = Amendment { removes: BTreeSet::from([id.to_owned()]), ..Amendment::default() };
         self.catalog.amend(Layer::Learned, &mut |_| Ok(amendment.clone())).map(drop)
     }
 

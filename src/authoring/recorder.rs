@@ -56,6 +56,7 @@ impl Recorder {
     }
 
     /// Begins a task. One that was not ended is cancelled; the answer says whether there was one.
+    #[expect(clippy::must_use_candidate, reason = "most callers do not care")]
     pub fn begin(&self, goal: &str) -> bool {
         let Some(shared) = &self.shared else { return false };
         shared.tape.lock().replace(Tape::new(goal)).is_some()

@@ -35,7 +35,7 @@ impl<'s> Held<'s> {
     ///
     /// # Errors
     /// The record is damaged.
-    pub fn get(&self, id: &str) -> Result<Option<Entry>> {
+    pub fn get(self, id: &str) -> Result<Option<Entry>> {
         let Some((open, ordinal)) = self.place(id)? else { return Ok(None) };
         open.entry(ordinal).map(Some)
     }
@@ -44,19 +44,19 @@ impl<'s> Held<'s> {
     ///
     /// # Errors
     /// The index is damaged.
-    pub fn contains(&self, id: &str) -> Result<bool> {
+    pub fn contains(self, id: &str) -> Result<bool> {
         Ok(self.place(id)?.is_some())
     }
 
     /// How many skills there are.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn len(self) -> u64 {
         self.open.map_or(0, |open| open.live.count())
     }
 
     /// Whether there is none.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
@@ -65,7 +65,7 @@ impl<'s> Held<'s> {
     ///
     /// # Errors
     /// A record is damaged.
-    pub fn each_metadata(&self, member: &str, each: &mut dyn FnMut(&str, &Value)) -> Result<()> {
+    pub fn each_metadata(self, member: &str, each: &mut dyn FnMut(&str, &Value)) -> Result<()> {
         let Some(open) = self.open else { return Ok(()) };
         for ordinal in open.order()?.iter() {
             let record = open.record(ordinal)?;
@@ -81,7 +81,7 @@ impl<'s> Held<'s> {
         Ok(())
     }
 
-    fn place(&self, id: &str) -> Result<Option<(&'s OpenLayer, u32)>> {
+    fn place(self, id: &str) -> Result<Option<(&'s OpenLayer, u32)>> {
         let Some(open) = self.open else { return Ok(None) };
         let ordinal = ordinal_of(open, id)?.filter(|ordinal| open.live.test(*ordinal));
         Ok(ordinal.map(|ordinal| (open, ordinal)))
@@ -109,10 +109,9 @@ impl Catalog {
             refuse_broken(layer, &puts)?;
             tidy(layer, &mut puts);
             let Some(open) = open else {
-                return Ok(match puts.is_empty() {
-                    true => None,
-                    false => Some(self.write_whole(layer, puts, generation)?),
-                });
+                let new =
+                    if puts.is_empty() { None } else { Some(self.write_whole(layer, puts, generation)?) };
+                return Ok(new);
             };
             let delta = Delta::new(open, &puts, &removes)?;
             if delta.puts.is_empty() && delta.removes.is_empty() {

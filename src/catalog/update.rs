@@ -65,10 +65,8 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::update`].
     pub fn apply(&self, layer: Layer, puts: Vec<Entry>, removes: &BTreeSet<String>) -> Result<Committed> {
-        refuse_bundled(layer)?;
-        // Before the state is opened: what is refused is refused whatever there is.
-        refuse_broken(layer, &puts)?;
-        self.amend(layer, &mut |_| Ok(Amendment { puts: puts.clone(), removes: removes.clone() }))
+        let amendment = Amendment { puts, removes: removes.clone() };
+        self.amend(layer, &mut |_| Ok(amendment.clone()))
     }
 
     /// Publishes what `write` makes of the current generation, with the number that it is to have; again if another

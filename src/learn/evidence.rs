@@ -22,13 +22,13 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Reads what [`Evidence::to_bytes`] wrote; `None` for anything else.
+    /// Reads what [`Evidence::write`] wrote; `None` for anything else.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }
 
     /// The form that is kept; the oldest executions go where it would be too large.
-    pub(crate) fn to_bytes(&mut self) -> Vec<u8> {
+    pub(crate) fn write(&mut self) -> Vec<u8> {
         loop {
             // Plain data with string keys always serialises.
             let bytes = serde_json::to_vec(self).unwrap_or_default();

@@ -10,6 +10,9 @@
 mod align;
 mod evidence;
 mod former;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod hostile;
 mod name;
 mod place;
 mod read;

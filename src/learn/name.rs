@@ -35,7 +35,8 @@ pub(crate) fn name(
     if !taken.contains(&proposed) {
         return proposed;
     }
-    (2_usize..)
+    // At most as many are taken as there are parameters.
+    (2..=taken.len() + 2)
         .map(|number| format!("{proposed}_{number}"))
         .find(|name| !taken.contains(name))
         .unwrap_or(proposed)

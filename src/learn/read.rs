@@ -57,13 +57,11 @@ impl Reader {
             }
         };
         let names = TaskStatus::ALL.map(TaskStatus::name).join(", ");
-        let status = match members.get("status").and_then(Value::as_str).and_then(TaskStatus::from_name) {
-            Some(status) => status,
-            None => {
-                self.wrong("invalid_value", "status", "say how the task ended", &names);
-                TaskStatus::Running
-            }
-        };
+        let status = members.get("status").and_then(Value::as_str).and_then(TaskStatus::from_name);
+        if status.is_none() {
+            self.wrong("invalid_value", "status", "say how the task ended", &names);
+        }
+        let status = status.unwrap_or(TaskStatus::Running);
         let mut tape = Tape::new(goal).named(self.text(members, "task", "").unwrap_or_default());
         if let Some(skills) = members.get("skills") {
             match skills.as_array().map(|ids| ids.iter().map(Value::as_str).collect::<Option<Vec<_>>>()) {
@@ -85,7 +83,7 @@ impl Reader {
                 }
             }
             _ => {
-                self.wrong("missing_field", "events", "give the calls in their order", "an array of objects")
+                self.wrong("missing_field", "events", "give the calls in their order", "an array of objects");
             }
         }
         Some(tape.end(status, note.as_deref()))

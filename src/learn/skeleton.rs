@@ -37,7 +37,10 @@ impl Skeleton {
             hash.update(b"\n");
         }
         let digest = hash.finalize();
-        let hex: String = digest.iter().take(HASH_BYTES).map(|byte| format!("{byte:02x}")).collect();
+        // As many bits as no two kinds of tasks of one deployment share.
+        let number =
+            digest.iter().take(HASH_BYTES).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        let hex = format!("{number:016x}");
         let app = run.apps.first().map(String::as_str).unwrap_or_default();
         // The last part of a package says more than its first ones.
         let app = if is_package(app) { app.rsplit('.').next().unwrap_or(app) } else { app };

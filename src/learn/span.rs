@@ -92,7 +92,7 @@ pub(crate) fn widened(pieces: &[Piece], vector: &[String]) -> Option<Vec<Piece>>
             match piece {
                 Piece::Varies(_) if at == index => out.push(Piece::Varies(vector.to_vec())),
                 Piece::Text(text) if at + 1 == index => {
-                    push_text(&mut out, &text[..text.len() - before.len()])
+                    push_text(&mut out, &text[..text.len() - before.len()]);
                 }
                 Piece::Text(text) if at == index + 1 => push_text(&mut out, &text[after.len()..]),
                 piece => out.push(piece.clone()),
@@ -282,12 +282,16 @@ fn narrow(ranges: &mut Ranges, tokens: &[Vec<&str>]) {
     while full(ranges)
         && same(ranges.iter().enumerate().map(|(index, (start, _))| at(index, *start)).collect())
     {
-        ranges.iter_mut().for_each(|(start, _)| *start += 1);
+        for (start, _) in ranges.iter_mut() {
+            *start += 1;
+        }
     }
     while full(ranges)
         && same(ranges.iter().enumerate().map(|(index, (_, end))| at(index, *end - 1)).collect())
     {
-        ranges.iter_mut().for_each(|(_, end)| *end -= 1);
+        for (_, end) in ranges.iter_mut() {
+            *end -= 1;
+        }
     }
 }
 

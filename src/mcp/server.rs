@@ -134,9 +134,10 @@ impl Server {
 
     fn config(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools();
-        let capabilities = match self.shared.recorder.is_on() {
-            true => capabilities.enable_tool_list_changed().build(),
-            false => capabilities.build(),
+        let capabilities = if self.shared.recorder.is_on() {
+            capabilities.enable_tool_list_changed().build()
+        } else {
+            capabilities.build()
         };
         let identity =
             Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")).with_title("Repertoire");

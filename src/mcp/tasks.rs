@@ -150,9 +150,10 @@ fn ended_output() -> Value {
 
 fn begin(recorder: &Recorder, values: &Values<'_>, form: Form) -> Result<Done, Failure> {
     let cancelled = recorder.begin(values.text("goal").unwrap_or_default());
-    let brief = match cancelled {
-        true => "The task before, which was not ended, is cancelled; this one is recorded from now on.",
-        false => "The task is recorded from now on.",
+    let brief = if cancelled {
+        "The task before, which was not ended, is cancelled; this one is recorded from now on."
+    } else {
+        "The task is recorded from now on."
     };
     let result = form.write(&Begun { recording: true, cancelled }, brief.to_owned())?;
     Ok(Done { result, learnt: false })

@@ -1,6 +1,6 @@
 //! `learn`: flow templates from the records of successful tasks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use repertoire::authoring::{LearnOutcome, Learnt};
@@ -36,7 +36,8 @@ impl Learn {
     /// Authoring is off; a file cannot be read or is no timeline.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
         context.require_authoring()?;
-        let timelines = self.files.iter().map(read).collect::<Result<Vec<Timeline>, Failure>>()?;
+        let timelines =
+            self.files.iter().map(|path| read(path)).collect::<Result<Vec<Timeline>, Failure>>()?;
         let authoring = context.authoring()?;
         let learned =
             timelines.iter().map(|timeline| authoring.learn(timeline)).collect::<Result<Vec<_>, _>>()?;
@@ -57,7 +58,7 @@ impl Learn {
 }
 
 /// Reads a timeline; what it holds is redacted before anything else looks at it.
-fn read(path: &PathBuf) -> Result<Timeline, Failure> {
+fn read(path: &Path) -> Result<Timeline, Failure> {
     let purpose = Purpose { exit: Exit::Usage, what: "the timeline", smaller: "record a shorter task" };
     let text = purpose.read_text(path, TIMELINE_BYTES_MAX)?;
     let rejected = |problems: Vec<Problem>| Error::Rejected {

@@ -40,9 +40,10 @@ impl Serve {
             );
         }
         let catalog = context.catalog()?;
-        let options = match context.settings.flag(Key::AUTHORING_ENABLED) {
-            true => options.authoring(Authoring::new(&catalog)),
-            false => options,
+        let options = if context.settings.flag(Key::AUTHORING_ENABLED) {
+            options.authoring(Authoring::new(&catalog))
+        } else {
+            options
         };
         if std::io::stdin().is_terminal() {
             context.output.note("serving MCP on standard input and output; an MCP client is to start this");

@@ -1,6 +1,7 @@
 //! Learning on made-up tasks: cases by hand, and random templates whose truth is known.
 
 mod cases;
+mod hostile;
 mod redaction;
 mod truth;
 
@@ -54,4 +55,12 @@ pub(super) fn args(skill: &Skill) -> Vec<Value> {
 /// Names of the parameters.
 pub(super) fn names(skill: &Skill) -> Vec<&str> {
     skill.parameters.iter().map(|parameter| parameter.name.as_str()).collect()
+}
+
+/// Cases of a property test, by `REPERTOIRE_TEST_SCALE`.
+pub(super) fn amount(default: u32, more: u32) -> u32 {
+    match std::env::var("REPERTOIRE_TEST_SCALE").as_deref() {
+        Ok("ci" | "long") => more,
+        _ => default,
+    }
 }

@@ -146,8 +146,7 @@ fn a_secret_is_a_parameter_at_once_and_stays_one() {
 fn a_tape_is_clean_after_every_call() {
     let mut tape = Tape::new("use sesame to open");
     tape.push(Event::new("tap", serde_json::from_value(json!({"text": "say sesame"})).expect("args")));
-    let mut element = Element::default();
-    element.hint = Some("Passcode".to_owned());
+    let element = Element { hint: Some("Passcode".to_owned()), ..Element::default() };
     let args = serde_json::from_value(json!({"text": "sesame"})).expect("args");
     tape.push(Event::new("input_text", args).element(element));
     assert!(!format!("{tape:?}").contains("sesame"), "{tape:?}");

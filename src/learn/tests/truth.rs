@@ -144,8 +144,8 @@ impl Truth {
                 letters(number / 7, run, parameter + 5)
             )),
             Kind::Integer => json!(unique),
-            Kind::Number => json!(unique as f64 + 0.25),
-            Kind::Boolean => json!(run % 2 == 0),
+            Kind::Number => serde_json::from_str(&format!("{unique}.25")).expect("a number"),
+            Kind::Boolean => json!(run.is_multiple_of(2)),
         }
     }
 
@@ -301,15 +301,8 @@ fn placeholder(segment: Segment) -> Option<String> {
     }
 }
 
-fn cases() -> u32 {
-    match std::env::var("REPERTOIRE_TEST_SCALE").as_deref() {
-        Ok("ci" | "long") => 2_000,
-        _ => 100,
-    }
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: super::amount(100, 2_000), ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_learned_from_the_executions_of_a_template_is_the_template(truth in truth()) {
