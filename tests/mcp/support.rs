@@ -95,10 +95,10 @@ impl Wire {
     }
 
     /// Serves with a server.
-    pub(crate) fn serving(server: Server) -> Self {
+    pub(crate) fn serving(host: Server) -> Self {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (output, input) = tokio::io::split(far);
-        let served = tokio::spawn(mcp::serve(server, output, input));
+        let served = tokio::spawn(mcp::serve(host, output, input));
         let (lines, input) = tokio::io::split(near);
         Self { lines: BufReader::new(lines), input: Some(input), served, next_id: 1 }
     }
