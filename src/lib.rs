@@ -55,6 +55,7 @@
 //! | [`flow`] | templates: compiled at ingest, resolved all or nothing |
 //! | [`tools`] | the registry of the tools that exist on this deployment |
 //! | [`import`], [`intake`] | SKILL.md and other formats; folders mirrored into the local layer |
+//! | [`learn`], [`authoring`] | the record of a task; flow templates from successful ones |
 //! | [`lint`] | what is wrong with skills that can be imported |
 //! | `mcp` | the MCP server, with the feature of that name |
 //!
@@ -74,6 +75,7 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+pub mod authoring;
 pub mod bundled;
 pub mod catalog;
 pub mod entitlement;
@@ -82,6 +84,7 @@ pub mod flow;
 pub mod import;
 pub(crate) mod index;
 pub mod intake;
+pub mod learn;
 pub mod limits;
 pub mod lint;
 #[cfg(feature = "mcp")]

@@ -251,3 +251,21 @@ pub const SCHEMA_PROBLEMS_MAX: usize = 256;
 pub const TOOL_NAME_CHARS_MAX: usize = 128;
 /// Most skills that one name, alias or example leads to; those after them are not looked at.
 pub const NAMED_MAX: usize = 1_000;
+/// Most events of a timeline; those after them are not recorded, and nothing is learned from it.
+pub const TIMELINE_EVENTS_MAX: usize = 10_000;
+/// Largest timeline file.
+pub const TIMELINE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// Longest goal of a task.
+pub const GOAL_CHARS_MAX: usize = 4_096;
+/// Longest goal or note that the MCP server takes.
+pub const GOAL_BYTES_MAX: usize = 16 * 1024;
+/// Most executions that a learned skill keeps as evidence; the oldest go first.
+pub const EVIDENCE_RUNS_MAX: usize = 64;
+/// Largest evidence of a learned skill; the oldest executions go first.
+pub const EVIDENCE_BYTES_MAX: usize = 1024 * 1024;
+/// Most learned skills; the one with the least evidence goes first, among equals the oldest.
+pub const LEARNED_SKILLS_MAX: u64 = 1_000;
+/// Most learned skills that share their tools and name no app.
+pub const LEARNED_TWINS_MAX: usize = 64;
+/// Longest text in which a part of a value is looked for; a longer one is only compared as a whole.
+pub const SPAN_BYTES_MAX: usize = 8 * 1024;

@@ -10,6 +10,7 @@
 //!
 //! **Invariant:** no query path reads a record whose bit in the caller's visible set is not set.
 
+mod amend;
 mod answer;
 mod bodies;
 mod build;
@@ -48,6 +49,7 @@ mod view;
 mod visibility;
 mod write;
 
+pub use amend::{Amendment, Held};
 pub use answer::{Filter, Hit, ListPage, MatchAnswer, SearchPage, Why};
 pub use evaluate::{Evaluation, LabelledQuery, OutOfScope, Quality, evaluate};
 pub use follow::Subscription;

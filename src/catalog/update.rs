@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::catalog::Catalog;
-use crate::catalog::plan::{Delta, Plan};
+use crate::catalog::amend::Amendment;
+use crate::catalog::plan::Plan;
 use crate::catalog::report::Committed;
 use crate::catalog::state::{Kept, State, kept};
 use crate::catalog::write::keeps_source;
@@ -17,7 +18,7 @@ use crate::model::{Entry, Layer};
 use crate::snapshot::{Edit, Generation, Loaded, Manifest, Outcome};
 
 /// Writes the generation of that number on top of a current one; `None` if there is nothing to change.
-type Write<'w> = dyn FnMut(&State, &Generation, u64) -> Result<Option<Generation>> + 'w;
+pub(crate) type Write<'w> = dyn FnMut(&State, &Generation, u64) -> Result<Option<Generation>> + 'w;
 
 impl Catalog {
     /// Replaces the content of a layer. `change` gets the current entries and answers the new full set, or `None` if
@@ -63,25 +64,14 @@ impl Catalog {
     ///
     /// # Errors
     /// As [`Catalog::update`].
-    pub fn apply(&self, layer: Layer, mut puts: Vec<Entry>, removes: &BTreeSet<String>) -> Result<Committed> {
-        refuse_bundled(layer)?;
-        refuse_broken(layer, &puts)?;
-        tidy(layer, &mut puts);
-        self.replace(layer, &mut |state, base, generation| {
-            let Some(open) = state.layer(layer) else {
-                return self.write_whole(layer, puts.clone(), generation).map(Some);
-            };
-            let delta = Delta::new(open, &puts, removes)?;
-            if delta.puts.is_empty() && delta.removes.is_empty() {
-                return Ok(None);
-            }
-            self.write_delta(state, layer, base, delta, generation).map(Some)
-        })
+    pub fn apply(&self, layer: Layer, puts: Vec<Entry>, removes: &BTreeSet<String>) -> Result<Committed> {
+        let amendment = Amendment { puts, removes: removes.clone() };
+        self.amend(layer, &mut |_| Ok(amendment.clone()))
     }
 
     /// Publishes what `write` makes of the current generation, with the number that it is to have; again if another
     /// process committed meanwhile. Nothing, or the files that are there already, is no new generation.
-    fn replace(&self, layer: Layer, write: &mut Write<'_>) -> Result<Committed> {
+    pub(crate) fn replace(&self, layer: Layer, write: &mut Write<'_>) -> Result<Committed> {
         let begun = Instant::now();
         for _ in 0..UPDATE_ATTEMPTS_MAX {
             let state = self.current()?;
@@ -297,7 +287,7 @@ fn current_of(manifest: &Manifest, layer: Layer) -> Generation {
     manifest.layers.get(layer.name()).map(|known| known.current.clone()).unwrap_or_default()
 }
 
-fn refuse_bundled(layer: Layer) -> Result<()> {
+pub(crate) fn refuse_bundled(layer: Layer) -> Result<()> {
     if layer != Layer::Bundled {
         return Ok(());
     }
@@ -308,7 +298,7 @@ fn refuse_bundled(layer: Layer) -> Result<()> {
 }
 
 /// What a layer does not keep is taken away, and the order is that of the ids.
-fn tidy(layer: Layer, entries: &mut [Entry]) {
+pub(crate) fn tidy(layer: Layer, entries: &mut [Entry]) {
     for entry in entries.iter_mut() {
         if keeps_source(layer) {
             entry.subscriptions.clear();
@@ -320,7 +310,7 @@ fn tidy(layer: Layer, entries: &mut [Entry]) {
 }
 
 /// Refuses a set with a skill that breaks a rule of the model, with every problem.
-fn refuse_broken(layer: Layer, entries: &[Entry]) -> Result<()> {
+pub(crate) fn refuse_broken(layer: Layer, entries: &[Entry]) -> Result<()> {
     let mut problems = Vec::new();
     for entry in entries {
         for mut problem in entry.skill.problems() {

@@ -103,6 +103,10 @@ pub(crate) enum Command {
     Export(command::export::Export),
     /// Look for what is wrong with skills that can be imported
     Lint(command::lint::Lint),
+    /// Learn flow templates from the records of successful tasks
+    Learn(command::learn::Learn),
+    /// Look at learned skills, rename, promote, forget, export them
+    Learned(command::learned::Learned),
     /// Show and change what this deployment may see
     Entitlements(command::entitlements::Entitlements),
     /// Show layers, generations, sizes, sync state and entitlements
@@ -154,6 +158,8 @@ impl Command {
             Self::Eval(_) => "eval",
             Self::Bench(_) => "bench",
             Self::Lint(_) => "lint",
+            Self::Learn(_) => "learn",
+            Self::Learned(command) => return format!("learned {}", command.action_name()),
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
         };

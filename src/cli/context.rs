@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use repertoire::authoring::Authoring;
 use repertoire::catalog::{BundledMode, Catalog, FollowMode, MapMode, Options, View};
 use repertoire::entitlement::Narrowing;
 use repertoire::error::shorten;
@@ -87,6 +88,25 @@ impl Context {
             .keep_generations(u32::try_from(keep).unwrap_or(u32::MAX))
             .learned_visible(settings.text(Key::AUTHORING_VISIBLE) == Some("all"));
         Ok(Catalog::open_with(&self.data.path, options)?)
+    }
+
+    /// Fails unless authoring is switched on.
+    pub(crate) fn require_authoring(&self) -> Result<(), Failure> {
+        if self.settings.flag(Key::AUTHORING_ENABLED) {
+            return Ok(());
+        }
+        Err(Failure::new(
+            Exit::Configuration,
+            "authoring_off",
+            "skill authoring is off",
+            "set [authoring] enabled = true, or REPERTOIRE_AUTHORING_ENABLED=true",
+        ))
+    }
+
+    /// The author of learned skills, if authoring is switched on.
+    pub(crate) fn authoring(&self) -> Result<Authoring, Failure> {
+        self.require_authoring()?;
+        Ok(Authoring::new(&self.catalog()?))
     }
 
     /// Tells which of the named subscriptions bring nothing because they are not active: it may be a typing error.

@@ -100,6 +100,8 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
         Command::Import(command) => command.run(&context),
         Command::Export(command) => command.run(&context),
         Command::Lint(command) => command.run(&context),
+        Command::Learn(command) => command.run(&context),
+        Command::Learned(command) => command.run(&context),
         Command::Entitlements(command) => command.run(&context),
         Command::Status(command) => command.run(&context),
         Command::Inspect(command) => command.run(&context),

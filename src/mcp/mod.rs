@@ -16,7 +16,10 @@
 //!   parties and reaches a client only as the data of an answer, never as the description of a tool.
 //! * What a caller did wrong is a tool result with `isError` and a JSON text whose `error` is one of [`ERRORS`];
 //!   protocol errors are left to JSON-RPC. Internal detail goes to the log.
+//! * [`TASK_TOOLS`] are there only where authoring is on: they bracket a task that a [`Recorder`] records and learns from.
 //! * There is no tool that resolves and executes: the agent makes each device call itself.
+//!
+//! [`Recorder`]: crate::authoring::Recorder
 //!
 //! Invariant: this module answers from a [`Look`](crate::catalog::Look) only; it opens no file, knows no
 //! subscription and never writes to stdout but through the transport.
@@ -38,6 +41,7 @@ mod server;
 mod session;
 mod stdio;
 mod table;
+mod tasks;
 mod transport;
 mod uri;
 
@@ -47,3 +51,4 @@ pub use server::Server;
 pub use session::SessionError;
 pub use stdio::{LOG_DIRECTIVE, serve, serve_stdio};
 pub use table::{Argument, ArgumentKind, QueryTool, TOOLS};
+pub use tasks::{TASK_TOOLS, TaskTool};

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use crate::authoring::Authoring;
 use crate::entitlement::Narrowing;
 use crate::error::Problem;
 use crate::mcp::arguments::nearest;
-use crate::mcp::table::{QueryTool, TOOLS};
+use crate::mcp::table::TOOLS;
+use crate::mcp::tasks::TASK_TOOLS;
 
 /// How a [`Server`](crate::mcp::Server) is set up; the default offers every tool with the deployment's sight.
 #[derive(Clone, Debug, Default)]
@@ -18,9 +20,18 @@ pub struct ServerOptions {
     /// Repeat every structured result in full as text. By default a client that knows `structuredContent` gets a
     /// short text beside it; some hosts hand only the text to their model, and need this.
     pub full_text: bool,
+    /// Who learns from tasks; without it there are no tools for tasks.
+    pub authoring: Option<Authoring>,
 }
 
 impl ServerOptions {
+    /// Sets who learns from tasks.
+    #[must_use]
+    pub fn authoring(mut self, authoring: Authoring) -> Self {
+        self.authoring = Some(authoring);
+        self
+    }
+
     /// Sets which tools are offered.
     #[must_use]
     pub fn tools(mut self, tools: ToolFilter) -> Self {
@@ -86,17 +97,17 @@ impl ToolFilter {
     }
 
     /// Whether a tool of the table is offered.
-    pub(super) fn allows(&self, tool: &QueryTool) -> bool {
+    pub(super) fn allows(&self, tool: &str) -> bool {
         self.choice.allows(tool)
     }
 }
 
 impl Choice {
-    fn allows(&self, tool: &QueryTool) -> bool {
+    fn allows(&self, tool: &str) -> bool {
         match self {
             Self::All | Self::Skills => true,
             Self::Device => false,
-            Self::Names(names) => names.contains(&tool.name),
+            Self::Names(names) => names.contains(&tool),
             Self::Both(one, two) => one.allows(tool) && two.allows(tool),
         }
     }
@@ -112,7 +123,7 @@ impl fmt::Display for ToolFilter {
             Choice::Names(names) => f.write_str(&names.join(",")),
             Choice::Both(..) => {
                 let names: Vec<_> =
-                    TOOLS.iter().filter(|tool| self.allows(tool)).map(|tool| tool.name).collect();
+                    TOOLS.iter().filter(|tool| self.allows(tool.name)).map(|tool| tool.name).collect();
                 f.write_str(&names.join(","))
             }
         }
@@ -124,8 +135,8 @@ fn parse_names(list: &str) -> Result<Vec<&'static str>, Vec<Problem>> {
     let mut names = Vec::new();
     let mut problems = Vec::new();
     for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        match TOOLS.iter().find(|tool| tool.name == name) {
-            Some(tool) => names.push(tool.name),
+        match known_names().find(|known| *known == name) {
+            Some(known) => names.push(known),
             None => problems.push(unknown_tool(name)),
         }
     }
@@ -138,12 +149,17 @@ fn parse_names(list: &str) -> Result<Vec<&'static str>, Vec<Problem>> {
     if problems.is_empty() { Ok(names) } else { Err(problems) }
 }
 
+/// Every tool that can be offered.
+fn known_names() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().map(|tool| tool.name).chain(TASK_TOOLS.iter().map(|tool| tool.name))
+}
+
 fn unknown_tool(name: &str) -> Problem {
-    let message = match nearest(name, TOOLS.iter().map(|tool| tool.name)) {
+    let message = match nearest(name, known_names()) {
         Some(known) => format!("there is no such tool; the nearest is {known:?}"),
         None => "there is no such tool".to_owned(),
     };
-    let known: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
+    let known: Vec<_> = known_names().collect();
     Problem::new("unknown_tool", "tools", message)
         .got(name)
         .allowed(format!("skills, device, all, {}", known.join(", ")))
@@ -155,7 +171,7 @@ mod tests {
 
     fn chosen(text: &str) -> Vec<&'static str> {
         let filter = ToolFilter::parse(text).expect("a filter");
-        TOOLS.iter().filter(|tool| filter.allows(tool)).map(|tool| tool.name).collect()
+        TOOLS.iter().filter(|tool| filter.allows(tool.name)).map(|tool| tool.name).collect()
     }
 
     #[test]

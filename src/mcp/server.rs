@@ -21,6 +21,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
+use crate::authoring::Recorder;
 use crate::catalog::{Catalog, Snapshot, View};
 use crate::error::{Result, shorten};
 use crate::limits::MCP_WATCHED_MAX;
@@ -31,6 +32,7 @@ use crate::mcp::documents::digest;
 use crate::mcp::failure::Failure;
 use crate::mcp::options::ServerOptions;
 use crate::mcp::table::{QueryTool, TOOLS};
+use crate::mcp::tasks::{Done, TASK_TOOLS, TaskTool};
 use crate::mcp::{prompts, resources};
 use crate::observe::{Family, count};
 
@@ -88,6 +90,8 @@ pub(super) struct Shared {
     /// Locked for the moment in which a request takes its look, never while it runs.
     pub(super) view: Mutex<View>,
     pub(super) tools: Vec<&'static QueryTool>,
+    pub(super) task_tools: Vec<&'static TaskTool>,
+    pub(super) recorder: Recorder,
     pub(super) listed: Vec<Tool>,
     pub(super) instructions: String,
     pub(super) full_text: bool,
@@ -101,17 +105,23 @@ impl Server {
     }
 
     fn fed(catalog: &Catalog, options: ServerOptions, feed: Feed) -> Self {
-        let ServerOptions { tools, narrowing, full_text } = options;
-        let tools: Vec<_> = TOOLS.iter().filter(|tool| tools.allows(tool)).collect();
+        let ServerOptions { tools: offered, narrowing, full_text, authoring } = options;
+        let tools: Vec<_> = TOOLS.iter().filter(|tool| offered.allows(tool.name)).collect();
+        let recorder = authoring.map_or_else(Recorder::off, |authoring| authoring.recorder());
+        let allowed = |tool: &&TaskTool| recorder.is_on() && offered.allows(tool.name);
+        let task_tools: Vec<_> = TASK_TOOLS.iter().filter(allowed).collect();
+        let tasks = task_tools.iter().map(|tool| tool.listing());
         let shared = Shared {
             catalog: catalog.clone(),
             feed,
             face: Mutex::new(None),
             tool_changes: AtomicU64::new(0),
             view: Mutex::new(catalog.view(narrowing)),
-            listed: tools.iter().map(|tool| listing(tool)).collect(),
+            listed: tools.iter().map(|tool| listing(tool)).chain(tasks).collect(),
             instructions: instructions(&tools),
             tools,
+            task_tools,
+            recorder,
             full_text,
         };
         Self { shared: Arc::new(shared), watched: Arc::default() }
@@ -127,6 +137,12 @@ impl Server {
     #[must_use]
     pub fn session(&self) -> Self {
         Self { shared: Arc::clone(&self.shared), watched: Arc::default() }
+    }
+
+    /// Records the task that a client began, for whoever makes its device calls; off where authoring is off.
+    #[must_use]
+    pub fn recorder(&self) -> &Recorder {
+        &self.shared.recorder
     }
 
     /// Begins a query: everything it sees is of one moment, and not before everything acknowledged earlier.
@@ -192,9 +208,22 @@ impl Server {
         (tool.run)(&look, &values, form)
     }
 
+    /// Calls a tool of the task, if it is one.
+    fn call_task(&self, name: &str, arguments: &Map<String, Value>, form: Form) -> Option<Done> {
+        let tool = self.shared.task_tools.iter().find(|tool| tool.name == name)?;
+        let recorder = &self.shared.recorder;
+        let answer = catch_unwind(AssertUnwindSafe(|| tool.call(recorder, arguments, form)));
+        let answer = answer.unwrap_or_else(|_| {
+            tracing::error!(tool = tool.name, "a tool panicked");
+            Err(Failure::internal())
+        });
+        Some(answer.unwrap_or_else(|failure| Done { result: failure.into_result(), learnt: false }))
+    }
+
     fn unknown_tool(&self, name: &str) -> ErrorData {
-        let data = nearest(name, self.shared.tools.iter().map(|tool| tool.name))
-            .map(|known| json!({"nearest": known}));
+        let names = self.shared.tools.iter().map(|tool| tool.name);
+        let names = names.chain(self.shared.task_tools.iter().map(|tool| tool.name));
+        let data = nearest(name, names).map(|known| json!({"nearest": known}));
         ErrorData::invalid_params(format!("Unknown tool: {}", shorten(name)), data)
     }
 
@@ -276,6 +305,12 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let form = Form::of(context.protocol_version().as_ref(), self.shared.full_text);
         let arguments = request.arguments.unwrap_or_default();
+        if let Some(done) = self.call_task(&request.name, &arguments, form) {
+            if done.learnt {
+                self.tools_changed();
+            }
+            return Ok(done.result.into());
+        }
         self.call(&request.name, &arguments, form).map(Into::into)
     }
 

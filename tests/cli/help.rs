@@ -20,7 +20,7 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 23] = [
+pub(crate) const COMMANDS: [&str; 25] = [
     "demo",
     "serve",
     "principal",
@@ -32,6 +32,8 @@ pub(crate) const COMMANDS: [&str; 23] = [
     "import",
     "export",
     "lint",
+    "learn",
+    "learned",
     "entitlements",
     "status",
     "inspect",

@@ -10,4 +10,5 @@ mod docs;
 mod hostile;
 mod mounted;
 mod support;
+mod tasks;
 mod transcripts;

@@ -91,8 +91,12 @@ impl Wire {
 
     /// Starts a server.
     pub(crate) fn start_with(catalog: &Catalog, options: ServerOptions) -> Self {
-        let server = Server::new(catalog, options);
-        Self::over(|output, input| mcp::serve(server, output, input))
+        Self::serving(Server::new(catalog, options))
+    }
+
+    /// Serves with a server.
+    pub(crate) fn serving(host: Server) -> Self {
+        Self::over(|output, input| mcp::serve(host, output, input))
     }
 
     /// Starts whatever serves a pair of streams.

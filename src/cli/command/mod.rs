@@ -12,6 +12,8 @@ pub(super) mod files;
 pub(super) mod find;
 pub(super) mod get;
 pub(super) mod import;
+pub(super) mod learn;
+pub(super) mod learned;
 pub(super) mod lint;
 pub(super) mod list;
 pub(super) mod man;

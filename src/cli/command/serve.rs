@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::io::IsTerminal as _;
 
 use clap::Args;
+use repertoire::authoring::Authoring;
 use repertoire::mcp::{self, Server, ServerOptions, SessionError, ToolFilter};
 
 use crate::cli::command::serve_http::OverHttp;
@@ -49,6 +50,11 @@ impl Serve {
             return self.over_http.run(context, options);
         }
         let catalog = context.catalog()?;
+        let options = if context.settings.flag(Key::AUTHORING_ENABLED) {
+            options.authoring(Authoring::new(&catalog))
+        } else {
+            options
+        };
         if std::io::stdin().is_terminal() {
             context.output.note("serving MCP on standard input and output; an MCP client is to start this");
         }

@@ -138,6 +138,8 @@ impl Key {
     pub(crate) const STORAGE_FOLLOW: Self = Self::named("storage", "follow");
     /// `[storage] keep_generations`.
     pub(crate) const STORAGE_KEEP_GENERATIONS: Self = Self::named("storage", "keep_generations");
+    /// `[authoring] enabled`.
+    pub(crate) const AUTHORING_ENABLED: Self = Self::named("authoring", "enabled");
     /// `[authoring] visible`.
     pub(crate) const AUTHORING_VISIBLE: Self = Self::named("authoring", "visible");
 

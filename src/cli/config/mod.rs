@@ -133,6 +133,11 @@ impl Settings {
         }
     }
 
+    /// A switch.
+    pub(crate) fn flag(&self, key: Key) -> bool {
+        matches!(&self.values[key.index()].0, Value::Flag(true))
+    }
+
     /// Takes a value that a flag gave.
     pub(crate) fn set_flag(&mut self, key: Key, flag: &'static str, text: &str) -> Result<(), Failure> {
         let value = Value::from_text(key, text).map_err(|problem| {

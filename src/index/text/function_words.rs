@@ -89,6 +89,15 @@ pub(super) fn contains(word: TermHash) -> bool {
     WORDS.binary_search(&word).is_ok()
 }
 
+/// Whether a normalised word carries grammar rather than content, in any of the listed languages.
+pub(crate) fn is_function_word(word: &str) -> bool {
+    let mut chars = word.chars();
+    match (chars.next(), chars.next()) {
+        (Some(c), None) if !c.is_ascii() => is_function_char(c) || contains(TermHash::of(word)),
+        _ => contains(TermHash::of(word)),
+    }
+}
+
 /// Whether an ideograph or syllable mostly carries grammar.
 pub(super) fn is_function_char(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{309f}') || FUNCTION_CHARS.binary_search(&c).is_ok()

@@ -26,6 +26,7 @@ mod weights;
 mod why;
 
 pub(crate) use build::{Fields, TextBuilder};
+pub(crate) use function_words::is_function_word;
 pub(crate) use metrics::{Judged, quality};
 pub use metrics::{OutOfScope, Quality};
 pub(crate) use open::TextIndex;
