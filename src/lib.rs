@@ -76,6 +76,8 @@ mod readme {}
 
 pub mod bundled;
 pub mod catalog;
+#[cfg(feature = "device")]
+pub mod device;
 pub mod entitlement;
 pub mod error;
 pub mod flow;

@@ -1,0 +1,10 @@
+//! The device layer: phones behind a small port, and everything that is the same for all of them above it.
+//!
+//! * [`Driver`] is the port; its calls are single tries.
+
+mod driver;
+
+pub use driver::{
+    App, Device, DeviceInfo, DeviceResult, DeviceState, Driver, Foreground, Gesture, Orientation, Point,
+    SettingsPanel,
+};
