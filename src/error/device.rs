@@ -68,6 +68,45 @@ pub enum DeviceCode {
 }
 
 impl DeviceCode {
+    /// Every code.
+    pub const ALL: [Self; 29] = [
+        Self::NoDevice,
+        Self::SeveralDevices,
+        Self::NotFound,
+        Self::Unauthorized,
+        Self::Offline,
+        Self::Lost,
+        Self::TimedOut,
+        Self::ServerUnavailable,
+        Self::CommandFailed,
+        Self::NotSupported,
+        Self::Cancelled,
+        Self::UiNotIdle,
+        Self::UiRootMissing,
+        Self::UiBusy,
+        Self::UiUnavailable,
+        Self::SecureWindow,
+        Self::TextNotTypable,
+        Self::InputBlocked,
+        Self::AppNotFound,
+        Self::AppNotStarted,
+        Self::NotOpened,
+        Self::StaleElement,
+        Self::ElementNotFound,
+        Self::SeveralElements,
+        Self::NotReachable,
+        Self::OutOfScreen,
+        Self::WaitTimedOut,
+        Self::FileFailed,
+        Self::Malformed,
+    ];
+
+    /// The code of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.name() == name)
+    }
+
     /// The code as clients see it.
     #[must_use]
     pub const fn name(self) -> &'static str {
