@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 use crate::catalog::{Look, SkillRef};
 use crate::device::{Aim, Permit};
 use crate::error::{Error, Result};
-use crate::flow::ResolvedStep;
 use crate::guard::approvals::{Approvals, Subject};
 use crate::guard::record::{CallObserver, CallRecord};
 use crate::guard::refusal::Refusal;
@@ -232,19 +231,11 @@ impl Guard {
         }
     }
 
-    /// Remembers the secrets of resolved steps, as hashes.
+    /// Remembers the values of a flow template's secret parameters, as hashes: for steps that were resolved with them.
     ///
     /// # Errors
     /// The skill's record is damaged.
-    pub fn learn_secrets(
-        &self,
-        skill: &SkillRef<'_>,
-        values: &Map<String, Value>,
-        steps: &[ResolvedStep],
-    ) -> Result<()> {
-        if !steps.iter().any(|step| step.secret) {
-            return Ok(());
-        }
+    pub fn learn_secrets(&self, skill: &SkillRef<'_>, values: &Map<String, Value>) -> Result<()> {
         let skill = skill.to_skill()?;
         let mut state = self.state.lock();
         for parameter in skill.parameters.iter().filter(|parameter| parameter.secret) {
@@ -275,6 +266,7 @@ impl Guard {
         if let Some(element) = &mut record.element {
             element.text = self.masked_text(&element.text);
         }
+        let args = Value::Object(record.args.clone()).to_string();
         tracing::info!(
             tool = record.tool,
             ok = record.ok,
@@ -285,7 +277,7 @@ impl Guard {
             skill = record.skill.as_deref().unwrap_or_default(),
             app = record.app,
             duration_ms = record.duration_ms,
-            args = %Value::Object(record.args.clone()),
+            args,
             "device call"
         );
         if let Some(observer) = &self.observer {

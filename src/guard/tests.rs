@@ -213,8 +213,7 @@ fn records_hold_no_secret() {
     let guard = guard(GuardOptions::default().observer(Arc::new(observer)));
     let look = desk.look();
     let values: Map<String, Value> = json!({"pin": "83155"}).as_object().unwrap().clone();
-    let steps = look.resolve("login", &values).unwrap();
-    guard.learn_secrets(&look.get("login").unwrap().unwrap(), &values, &steps).unwrap();
+    guard.learn_secrets(&look.get("login").unwrap().unwrap(), &values).unwrap();
     let args = json!({"text": "PIN 83155"});
     let masked = guard.masked(args.as_object().unwrap(), false);
     guard.record(CallRecord { tool: "input_text".to_owned(), args: masked, ..CallRecord::default() });
