@@ -2,6 +2,8 @@
 //!
 //! * [`Driver`] is the port; its calls are single tries.
 
+#[cfg(feature = "adb")]
+pub mod adb;
 mod driver;
 
 pub use driver::{
