@@ -263,3 +263,24 @@ pub const APPROVALS_OPEN_MAX: usize = 32;
 pub const SECRETS_KEPT_MAX: usize = 256;
 /// Longest text in which a known secret is looked for; a longer one is masked whole once a secret is known.
 pub const SECRET_SEARCH_BYTES_MAX: usize = 4 * 1024;
+
+/// Time that a device call may take by default.
+pub const DEVICE_TIMEOUT_MS: u64 = 10_000;
+/// Time that the adb server may take to start.
+pub const ADB_START_TIMEOUT_MS: u64 = 15_000;
+/// Longest request to the adb server: its length is written in four hexadecimal digits.
+pub const ADB_REQUEST_BYTES_MAX: usize = 0xffff;
+/// Longest command line sent to a phone at once; old phones take 4,096 bytes with everything around it.
+pub const ADB_COMMAND_BYTES_MAX: usize = 3_500;
+/// Largest output of a command on a phone.
+pub const ADB_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Largest error output of a command on a phone that is kept.
+pub const ADB_STDERR_BYTES_MAX: usize = 64 * 1024;
+/// Largest picture that a phone may send.
+pub const ADB_PICTURE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Largest file that is copied from or to a phone.
+pub const ADB_FILE_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Longest path on a phone.
+pub const ADB_PATH_BYTES_MAX: usize = 1_024;
+/// Characters that one `input text` types; more at once get lost on slow phones.
+pub const ADB_TYPED_CHARS_MAX: usize = 100;

@@ -11,6 +11,8 @@
 //!
 //! Invariant: nothing here opens a socket, knows a skill, or retries an act; text is never interpreted.
 
+#[cfg(feature = "adb")]
+pub mod adb;
 mod call;
 mod desk;
 mod diff;
