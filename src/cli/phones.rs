@@ -60,8 +60,11 @@ impl Context {
     /// The rules of the policy file, or the starter set.
     pub(crate) fn policy(&self, registry: &Arc<ToolRegistry>) -> Result<Policy, Failure> {
         let Some(path) = self.settings.path(Key::POLICY_FILE) else { return Ok(Policy::starter()) };
-        let purpose =
-            Purpose { exit: Exit::Configuration, what: "the policy file", smaller: "keep only the rules that are needed" };
+        let purpose = Purpose {
+            exit: Exit::Configuration,
+            what: "the policy file",
+            smaller: "keep only the rules that are needed",
+        };
         let text = purpose.read_text(&path, POLICY_BYTES_MAX)?;
         Policy::from_toml(&text, registry).map_err(|problems| {
             let told: Vec<String> = problems

@@ -72,17 +72,30 @@ impl Device {
         let name = self.tool.replace('-', "_");
         let name = SHORT.iter().find(|(short, _)| *short == name).map_or(name.as_str(), |(_, full)| *full);
         let spec = registry.require(name, "").map_err(|problem| {
-            Failure::usage(format!("there is no device tool {:?}: {}", self.tool, problem.message), "see `repertoire tools`")
+            Failure::usage(
+                format!("there is no device tool {:?}: {}", self.tool, problem.message),
+                "see `repertoire tools`",
+            )
         })?;
         let args = self.arguments(spec.spec)?;
-        let call = registry.check_call(name, &args).map_err(|problems| Error::InvalidArguments { problems })?;
+        let call =
+            registry.check_call(name, &args).map_err(|problems| Error::InvalidArguments { problems })?;
         if call.spec.name == "screenshot" && !call.args.contains_key("save_to") {
-            return Err(Failure::usage("a picture needs a file", "write `repertoire device screenshot screen.png`"));
+            return Err(Failure::usage(
+                "a picture needs a file",
+                "write `repertoire device screenshot screen.png`",
+            ));
         }
         let devices = context.devices(self.driver.as_deref(), FileAccess::Anywhere)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-            Failure::new(Exit::Device, "device_failed", format!("cannot start a runtime: {error}"), "check the limits of processes")
-        })?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+                Failure::new(
+                    Exit::Device,
+                    "device_failed",
+                    format!("cannot start a runtime: {error}"),
+                    "check the limits of processes",
+                )
+            })?;
         let outcome = runtime.block_on(make(&devices, &registry, &call))?;
         runtime.shutdown_background();
         context.output.answer(&outcome.data, |out| out.block(&outcome.text))?;
@@ -103,9 +116,8 @@ impl Device {
         };
         let main = MAIN.iter().find(|(tool, _)| *tool == spec.name).map(|(_, argument)| *argument);
         for word in &self.words {
-            let named = word.split_once('=').filter(|(name, _)| {
-                spec.argument(spec.argument_name(name)).is_some()
-            });
+            let named =
+                word.split_once('=').filter(|(name, _)| spec.argument(spec.argument_name(name)).is_some());
             let (name, value) = match (named, main) {
                 (Some((name, value)), _) => (spec.argument_name(name), value),
                 // What looks like a name that the tool does not have would be typed or tapped otherwise.
@@ -135,7 +147,9 @@ fn names(spec: &ToolSpec) -> Vec<String> {
 fn typed(schema: Option<&Value>, word: &str) -> Value {
     let wanted = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str);
     match wanted {
-        Some("integer" | "number" | "boolean") => serde_json::from_str(word).unwrap_or_else(|_| Value::from(word)),
+        Some("integer" | "number" | "boolean") => {
+            serde_json::from_str(word).unwrap_or_else(|_| Value::from(word))
+        }
         _ => Value::from(word),
     }
 }
@@ -172,7 +186,9 @@ mod tests {
 
     fn arguments(words: &[&str]) -> Result<Value, Exit> {
         let all = ["repertoire", "device"].iter().chain(words);
-        let Command::Device(device) = Arguments::try_parse_from(all).unwrap().command else { panic!("not device") };
+        let Command::Device(device) = Arguments::try_parse_from(all).unwrap().command else {
+            panic!("not device")
+        };
         let registry = ToolRegistry::builtin();
         let spec = registry.resolve(&device.tool).unwrap().spec;
         device.arguments(spec).map(Value::Object).map_err(|failure| failure.exit)
@@ -184,7 +200,10 @@ mod tests {
             (&["tap", "Wi-Fi"], json!({"text": "Wi-Fi"})),
             (&["tap", "index=3", "snapshot=s1"], json!({"index": 3, "snapshot": "s1"})),
             (&["open_url", "https://a.example/?q=1"], json!({"url": "https://a.example/?q=1"})),
-            (&["type_text", "a=b", "submit=true", "-s", "x"], json!({"text": "a=b", "submit": true, "device": "x"})),
+            (
+                &["type_text", "a=b", "submit=true", "-s", "x"],
+                json!({"text": "a=b", "submit": true, "device": "x"}),
+            ),
             (&["press_key", "27"], json!({"key": "27"})),
             (&["tap", "--args", "{\"x\": 1}", "y=2"], json!({"x": 1, "y": 2})),
         ];
