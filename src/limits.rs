@@ -93,6 +93,14 @@ pub const FLOW_INLINE_DEPTH_MAX: usize = 8;
 pub const FLOW_INLINES_MAX: usize = 256;
 /// How much of a body lint compares with others; the rest is ignored.
 pub const LINT_COMPARED_BYTES_MAX: usize = 64 * 1024;
+/// How much of the files beside a skill lint looks at in an import; larger ones are passed over.
+pub const LINT_FILES_BYTES_MAX: usize = 256 * 1024;
+/// Files that an import reads again for the places of what lint found between skills.
+pub const LINT_IMPORT_FILES_MAX: usize = 256;
+/// Aliases and examples that an import puts to `match`; `lint` tries all of them.
+pub const LINT_IMPORT_PHRASES_MAX: usize = 1_000;
+/// Findings of lint that `import` shows to a person; `lint` shows all.
+pub const LINT_IMPORT_TOLD_MAX: usize = 50;
 /// Largest file that holds one skill.
 pub const SKILL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Largest `*.skill.json` array or JSON lines file.

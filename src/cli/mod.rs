@@ -22,6 +22,7 @@ mod page;
 mod phones;
 mod place;
 mod progress;
+mod roots;
 mod summary;
 mod table;
 mod usage;
@@ -50,7 +51,7 @@ pub(crate) fn run() -> ExitCode {
 /// Runs a command and shows its failure, if it fails.
 fn execute(arguments: &Arguments) -> Exit {
     let globals = &arguments.globals;
-    let mut output = Output::new(globals.json, globals.quiet, globals.color);
+    let mut output = Output::new(globals.json, globals.quiet, globals.color).verbose(globals.verbose);
     let serves = matches!(arguments.command, Command::Serve(_));
     if serves {
         output.reserve();
