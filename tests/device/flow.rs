@@ -202,3 +202,24 @@ async fn a_filter_of_tools_offers_what_it_names() {
         .with_arguments(json!({"index": 1}).as_object().expect("one").clone());
     assert!(client.call_tool(tap).await.is_err(), "a tool that is not offered does not exist");
 }
+
+#[tokio::test]
+async fn a_cancelled_wait_ends_at_once_and_progress_is_told_before() {
+    let desk = Desk::new(HANDSHAKE, Person::Nobody, GuardOptions::default()).await;
+    let args = json!({"text": "never", "timeout_ms": 30_000}).as_object().expect("an object").clone();
+    let request = CallToolRequestParams::new("wait_for").with_arguments(args);
+    let request = rmcp::model::ClientRequest::CallToolRequest(rmcp::model::Request::new(request));
+    let handle = desk
+        .client
+        .send_cancellable_request(request, rmcp::service::PeerRequestOptions::no_options())
+        .await
+        .expect("is sent");
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    handle.cancel(Some("enough".to_owned())).await.expect("is cancelled");
+    let free =
+        tokio::time::timeout(std::time::Duration::from_secs(10), desk.text("describe_screen", json!({})))
+            .await;
+    assert!(free.is_ok(), "the phone is free again");
+    let records = desk.records.lock().expect("a lock");
+    assert_eq!(records[0].code.as_deref(), Some("device_call_cancelled"));
+}

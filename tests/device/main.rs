@@ -6,6 +6,7 @@
 #[cfg(feature = "mcp")]
 mod approval;
 mod compact;
+mod docs;
 #[cfg(feature = "mcp")]
 mod flow;
 mod queue;
