@@ -19,11 +19,16 @@ pub struct Progress {
     pub message: String,
 }
 
+/// Hears of progress.
+type Tell = Arc<dyn Fn(Progress) + Send + Sync>;
+/// Decides.
+type Ask = Arc<dyn Fn(&Aim) -> Permit + Send + Sync>;
+
 /// Who hears of progress, and who decides whether a call may go on once it is known what it would hit.
 #[derive(Clone, Default)]
 pub struct Watch {
-    progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
-    judge: Option<Arc<dyn Fn(&Aim) -> Permit + Send + Sync>>,
+    progress: Option<Tell>,
+    judge: Option<Ask>,
     needs_app: bool,
 }
 

@@ -36,7 +36,7 @@ impl Approvals {
     pub(super) fn open(&mut self, subject: Subject) -> Option<String> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;
-        let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let token = format!("{:032x}", u128::from_be_bytes(bytes));
         self.open.push_back(Open { token: token.clone(), subject, since: Instant::now() });
         while self.open.len() > APPROVALS_OPEN_MAX {
             self.open.pop_front();

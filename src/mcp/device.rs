@@ -1,5 +1,6 @@
 //! Device tools over MCP: which are offered, and one call from its name to its answer.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -265,18 +266,19 @@ impl DeviceSide {
         let args = Value::Object(self.guard.masked(&running.call.args, aim.password)).to_string();
         let args: String = args.chars().take(SHOWN_ARGS_CHARS_MAX).collect();
         let mut text = format!("Allow {} {args}?", running.call.spec.name);
+        // Writing into a String cannot fail.
         if !aim.words.is_empty() {
-            text.push_str(&format!("\nOn the element: {}", shorten(&self.guard.masked_text(&aim.words))));
+            let _ = write!(text, "\nOn the element: {}", shorten(&self.guard.masked_text(&aim.words)));
         }
         for (name, value) in [("App", &aim.app), ("Phone", &aim.device)] {
             if !value.is_empty() {
-                text.push_str(&format!("\n{name}: {value}"));
+                let _ = write!(text, "\n{name}: {value}");
             }
         }
         if let Some(skill) = &running.admitted.skill {
-            text.push_str(&format!("\nSkill: {skill}"));
+            let _ = write!(text, "\nSkill: {skill}");
         }
-        text.push_str(&format!("\nWhy you are asked: {}", decision.reason));
+        let _ = write!(text, "\nWhy you are asked: {}", decision.reason);
         text
     }
 
@@ -308,7 +310,7 @@ impl DeviceSide {
         record.element.clone_from(&aim.element);
         record.device.clone_from(&aim.device);
         record.skill.clone_from(&running.admitted.skill);
-        record.decision = decision.map_or("refused", |decision| decision.verdict.name()).to_owned();
+        decision.map_or("refused", |decision| decision.verdict.name()).clone_into(&mut record.decision);
         record.rule = decision.map(|decision| decision.rule.clone()).unwrap_or_default();
         record.approval = running.approval;
         self.guard.record(record);
@@ -397,7 +399,7 @@ fn cut(mut text: String) -> String {
     }
     let left = text.len() - end;
     text.truncate(end);
-    text.push_str(&format!("\n<!-- cut: {left} bytes are left out; use describe_screen or compressed -->"));
+    let _ = write!(text, "\n<!-- cut: {left} bytes are left out; use describe_screen or compressed -->");
     text
 }
 

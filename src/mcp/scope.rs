@@ -68,15 +68,15 @@ pub(super) async fn use_skill(
     form: Form,
     context: &RequestContext<RoleServer>,
 ) -> Result<Used, Failure> {
-    let none = Map::new();
-    let values = Values::check(&ARGUMENTS, request.arguments.as_ref().unwrap_or(&none))
+    let empty = Map::new();
+    let values = Values::check(&ARGUMENTS, request.arguments.as_ref().unwrap_or(&empty))
         .map_err(|problems| Failure::arguments(USE_SKILL, &problems))?;
     let id = values.text("id");
     let failed = |error| Failure::from_error(USE_SKILL, error);
-    let change = guard.change(&*look()?, id).map_err(failed)?;
+    let wanted = guard.change(&*look()?, id).map_err(failed)?;
     let mut approved = false;
     let mut note = None;
-    if change.needs_approval {
+    if wanted.needs_approval {
         let subject = format!("{USE_SKILL} {}", id.unwrap_or_default());
         let reply = match approval::answered(guard, &request, &subject) {
             Some(answer) => answer.reply,
@@ -86,7 +86,7 @@ pub(super) async fn use_skill(
             Reply::Approved { .. } => approved = true,
             Reply::Later(input) => return Ok(Used { response: (*input).into(), changed: false }),
             Reply::Declined(why) => {
-                note = Some(Refusal::approval_declined("Leaving the scope of the active skill", why))
+                note = Some(Refusal::approval_declined("Leaving the scope of the active skill", why));
             }
             Reply::Nobody => {
                 let reason = "it would widen what the active skill allows";
@@ -97,14 +97,14 @@ pub(super) async fn use_skill(
     // The person may have taken a while: the change is worked out anew.
     let look = look()?;
     let change = guard.change(&look, id).map_err(failed)?;
-    let done = guard.apply(change, approved);
-    if let (false, Some(refusal)) = (done, note.clone()) {
+    let applied = guard.apply(change, approved);
+    if let (false, Some(refusal)) = (applied, note.clone()) {
         return Err(Failure::refused(refusal));
     }
     let note =
         note.map(|refusal| format!("{} Until then only what both skills allow is allowed.", refusal.message));
     let result = guidance(guard, &look, id, note, form)?;
-    Ok(Used { response: result.into(), changed: done })
+    Ok(Used { response: result.into(), changed: applied })
 }
 
 async fn ask(

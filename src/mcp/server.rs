@@ -280,6 +280,7 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// A list that cannot be made because the catalog cannot be read.
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err calls")]
 fn unlisted(error: Error) -> ErrorData {
     tracing::error!(%error, "the tools cannot be listed");
     ErrorData::internal_error("the catalog could not be read; the detail is in the server's log", None)

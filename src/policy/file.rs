@@ -112,7 +112,7 @@ impl Reading<'_> {
                     }
                 }
                 None => {
-                    self.wrong("unknown_key", "default", "has low, medium and high only", Some(key.span()))
+                    self.wrong("unknown_key", "default", "has low, medium and high only", Some(key.span()));
                 }
             }
         }

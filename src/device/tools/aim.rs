@@ -95,7 +95,7 @@ impl Turn<'_> {
 
     /// Notes for judge and record what will be hit.
     pub(super) fn note(&mut self, hit: &Hit) {
-        self.aim.app = hit.screen.tree.app().to_owned();
+        hit.screen.tree.app().clone_into(&mut self.aim.app);
         let Some(place) = hit.place else { return };
         self.note_place(&hit.screen, place);
     }
@@ -115,7 +115,9 @@ impl Turn<'_> {
             let own = tree.label(place);
             for more in [words, own] {
                 if !more.is_empty() && !aim.words.contains(&more) {
-                    aim.words = format!("{} {more}", aim.words).trim().to_owned();
+                    let before = if aim.words.is_empty() { "" } else { " " };
+                    aim.words.push_str(before);
+                    aim.words.push_str(&more);
                 }
             }
         }
@@ -131,7 +133,7 @@ pub(super) fn whole_screen(screen: &Screen) -> Bounds {
 
 fn at_point(screen: Arc<Screen>, point: Point) -> Hit {
     let place = screen.tree.touched(point).or_else(|| screen.tree.seen_at(point));
-    Hit { place, screen, point }
+    Hit { screen, place, point }
 }
 
 /// The target that a call must have.

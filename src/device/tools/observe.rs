@@ -1,5 +1,7 @@
 //! Tools that only look.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::device::desk::Devices;
@@ -48,7 +50,7 @@ pub(super) async fn device_info(turn: &mut Turn<'_>) -> Done {
 /// `describe_screen`
 pub(super) async fn describe_screen(turn: &mut Turn<'_>) -> Done {
     let screen = turn.seat.look().await?;
-    turn.aim.app = screen.tree.app().to_owned();
+    screen.tree.app().clone_into(&mut turn.aim.app);
     turn.permit()?;
     let snapshot = turn.seat.desk.remember(&screen);
     let filter = turn.args.text("filter").map(normalise).unwrap_or_default();
@@ -65,7 +67,8 @@ pub(super) async fn describe_screen(turn: &mut Turn<'_>) -> Done {
     }
     let left = lines.len().saturating_sub(most);
     if left > 0 {
-        text.push_str(&format!("\n... {left} more; use filter or max_elements"));
+        // Writing into a String cannot fail.
+        let _ = write!(text, "\n... {left} more; use filter or max_elements");
     }
     if screen.tree.cut {
         text.push_str("\n(the tree is cut)");
@@ -114,7 +117,7 @@ pub(super) async fn current_app(turn: &mut Turn<'_>) -> Done {
 /// `find_element`
 pub(super) async fn find_element(turn: &mut Turn<'_>) -> Done {
     let screen = turn.seat.look().await?;
-    turn.aim.app = screen.tree.app().to_owned();
+    screen.tree.app().clone_into(&mut turn.aim.app);
     turn.permit()?;
     let owned = |name: &str| turn.args.text(name).map(str::to_owned);
     let selector = Selector {

@@ -77,14 +77,16 @@ pub(super) async fn screenshot(turn: &mut Turn<'_>) -> Done {
     })??;
     let mut text = format!("{}x{} {}", picture.width, picture.height, picture.media_type);
     if let Some(snapshot) = &snapshot {
-        text.push_str(&format!(", numbers are indexes of snapshot={snapshot}"));
+        text.push_str(", numbers are indexes of snapshot=");
+        text.push_str(snapshot);
     }
     let mut data = json!({"width": picture.width, "height": picture.height, "media_type": picture.media_type, "snapshot": snapshot});
     let mut outcome = Outcome::new(String::new(), json!(null));
     if let Some(path) = file {
         let shown = turn.args.text("save_to").unwrap_or_default();
         save(&path, &picture.bytes)?;
-        text.push_str(&format!(", saved to {shown}"));
+        text.push_str(", saved to ");
+        text.push_str(shown);
         if let Some(members) = data.as_object_mut() {
             members.insert("saved_to".to_owned(), json!(shown));
             members.insert("bytes".to_owned(), json!(picture.bytes.len()));

@@ -53,25 +53,27 @@ async fn moved(turn: &mut Turn<'_>, scrolls: bool) -> Done {
     let (screen, from, to, words) = if let [Some(x1), Some(y1), Some(x2), Some(y2)] = points {
         let screen = turn.seat.look().await?;
         let (from, to) = (Seat::pixels(&screen, x1, y1)?, Seat::pixels(&screen, x2, y2)?);
-        turn.aim.app = screen.tree.app().to_owned();
+        screen.tree.app().clone_into(&mut turn.aim.app);
+        if let Some(place) = slid(&screen, from).filter(|_| !scrolls) {
+            turn.note_place(&screen, place);
+        }
         (screen, from, to, String::new())
     } else {
         let target = Target::from_args(turn.args.all(), "");
-        let (screen, area, class) = match target {
-            Some(target) => {
-                let hit = turn.hit(&target).await?;
-                // A movement over an element is none of its acts: its words are not what is judged.
+        let (screen, area, class) = if let Some(target) = target {
+            let hit = turn.hit(&target).await?;
+            if scrolls {
+                // A scroll over an element is none of its acts: its words are not what is judged.
                 turn.aim.words.clear();
-                let (area, class) = area_of(&hit.screen, hit.place, scrolls);
-                (hit.screen, area, class)
             }
-            None => {
-                let screen = turn.seat.look().await?;
-                turn.aim.app = screen.tree.app().to_owned();
-                let place = if scrolls { main_scrollable(&screen) } else { None };
-                let (area, class) = area_of(&screen, place, scrolls);
-                (screen, area, class)
-            }
+            let (area, class) = area_of(&hit.screen, hit.place, scrolls);
+            (hit.screen, area, class)
+        } else {
+            let screen = turn.seat.look().await?;
+            screen.tree.app().clone_into(&mut turn.aim.app);
+            let place = if scrolls { main_scrollable(&screen) } else { None };
+            let (area, class) = area_of(&screen, place, scrolls);
+            (screen, area, class)
         };
         let direction = turn.args.text("direction").unwrap_or("forward");
         let part = turn.args.number("distance").unwrap_or(usual_part);
@@ -93,7 +95,7 @@ pub(super) async fn scroll_to_element(turn: &mut Turn<'_>) -> Done {
     let direction = turn.args.text("direction").unwrap_or("forward").to_owned();
     let most = turn.args.count("max_scrolls").unwrap_or(8);
     let mut screen = turn.seat.look().await?;
-    turn.aim.app = screen.tree.app().to_owned();
+    screen.tree.app().clone_into(&mut turn.aim.app);
     turn.permit()?;
     let mut scrolls = 0;
     loop {
@@ -156,6 +158,14 @@ fn missing(selector: &Selector, scrolls: usize, why: &str) -> Stop {
         format!("no element with {} after {scrolls} scrolls: {why}", selector.words()),
         "try the other direction, or look with describe_screen",
     ))
+}
+
+/// What a finger takes along that begins at a point: an element that is in nothing that scrolls, such as "slide to pay".
+fn slid(screen: &Screen, from: Point) -> Option<usize> {
+    let place = screen.tree.touched(from).or_else(|| screen.tree.seen_at(from))?;
+    let mut around = std::iter::once(place).chain(screen.tree.ancestors(place));
+    let scrolls = around.any(|above| screen.tree.get(above).is_some_and(|node| node.is(Flag::Scrollable)));
+    (!scrolls).then_some(place)
 }
 
 /// The list or page that a person would scroll: the largest one that scrolls.

@@ -82,7 +82,7 @@ pub(super) async fn focus_input(turn: &mut Turn<'_>) -> Done {
     let before = turn.seat.look().await?;
     let hit = match turn.field(&before)? {
         Some(hit) => hit,
-        None => turn.only_field(&before)?,
+        None => Turn::only_field(&before)?,
     };
     turn.note(&hit);
     turn.permit()?;
@@ -117,14 +117,14 @@ impl Turn<'_> {
         let prefix = if self.args.declares("field") { "target_" } else { "" };
         if let Some(target) = Target::from_args(self.args.all(), prefix) {
             let hit = self.hit_on(Arc::clone(screen), &target)?;
-            return Ok(Some(self.inner_field(hit)));
+            return Ok(Some(Self::inner_field(hit)));
         }
         let Some(label) = self.args.text("field") else { return Ok(None) };
         labelled_field(screen, label).and_then(|place| touch(screen, place)).map(Some).map_err(Stop::Failed)
     }
 
     /// The field inside or around what was named: labels of fields are often named instead of the fields.
-    fn inner_field(&self, hit: Hit) -> Hit {
+    fn inner_field(hit: Hit) -> Hit {
         let editable = |node: &Node| node.is(Flag::Editable) && !node.visible.is_empty();
         let Some(place) = hit.place else { return hit };
         if hit.node().is_some_and(editable) {
@@ -139,7 +139,7 @@ impl Turn<'_> {
     }
 
     /// The only field of a screen.
-    fn only_field(&self, screen: &Arc<Screen>) -> Result<Hit, Stop> {
+    fn only_field(screen: &Arc<Screen>) -> Result<Hit, Stop> {
         let fields = fields(screen);
         match fields.as_slice() {
             [only] => touch(screen, *only).map_err(Stop::Failed),
@@ -154,7 +154,7 @@ impl Turn<'_> {
 
     /// Notes the field that has the focus.
     async fn note_focused(&mut self, screen: &Screen) -> Result<(), Stop> {
-        self.aim.app = screen.tree.app().to_owned();
+        screen.tree.app().clone_into(&mut self.aim.app);
         if let Some(place) = focused(screen) {
             self.note_place(screen, place);
             return Ok(());

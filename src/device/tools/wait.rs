@@ -104,7 +104,7 @@ impl Turn<'_> {
             return Ok(true);
         }
         let screen = self.seat.look().await?;
-        self.aim.app = screen.tree.app().to_owned();
+        screen.tree.app().clone_into(&mut self.aim.app);
         Ok(!selector.find(&screen.tree).is_empty())
     }
 

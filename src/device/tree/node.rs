@@ -130,6 +130,7 @@ impl Tree {
     }
 
     /// Places of all nodes below a node.
+    #[must_use]
     pub fn below(&self, place: usize) -> std::ops::Range<usize> {
         self.get(place).map_or(0..0, |node| place + 1..node.end.max(place + 1))
     }

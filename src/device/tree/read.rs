@@ -190,7 +190,7 @@ fn node(tag: &BytesStart<'_>) -> Node {
         }
     }
     if node.class.is_empty() {
-        node.class = tag.name().as_ref().to_owned();
+        tag.name().as_ref().clone_into(&mut node.class);
     }
     node.set(
         Flag::Editable,
