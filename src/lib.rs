@@ -78,9 +78,13 @@ mod readme {}
 pub mod authoring;
 pub mod bundled;
 pub mod catalog;
+#[cfg(feature = "device")]
+pub mod device;
 pub mod entitlement;
 pub mod error;
 pub mod flow;
+#[cfg(feature = "device")]
+pub mod guard;
 pub mod import;
 pub(crate) mod index;
 pub mod intake;
@@ -91,6 +95,8 @@ pub mod lint;
 pub mod mcp;
 pub mod model;
 pub mod observe;
+#[cfg(feature = "device")]
+pub mod policy;
 mod snapshot;
 pub mod tools;
 

@@ -19,7 +19,7 @@ const WORD_TABLES: [&str; 3] =
     ["src/index/text/function_words.rs", "src/learn/secret_words.rs", "src/learn/role_words.rs"];
 
 /// Every top-level module with its layer; a longer path wins. A module never imports one of a higher layer.
-const LAYERS: [(&str, u8); 31] = [
+const LAYERS: [(&str, u8); 32] = [
     ("limits", 0),
     ("error", 0),
     ("observe", 0),
@@ -39,6 +39,7 @@ const LAYERS: [(&str, u8); 31] = [
     ("sync", 6),
     ("device", 6),
     ("policy", 6),
+    ("guard", 6),
     ("sync/http", 7),
     ("sync/webhook", 7),
     ("sync/objects", 7),

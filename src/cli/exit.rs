@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use repertoire::error::{StorageError, shorten};
+use repertoire::error::{DeviceError, StorageError, shorten};
 use repertoire::{Error, Problem};
 use serde_json::{Map, Value, json};
 
-/// Exit code of the process. 5 (network, platform) and 6 (device) are taken by commands that talk to those.
+/// Exit code of the process. 5 (network, platform) is taken by commands that talk to those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// The command did what it says; an empty list is done.
@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     Configuration = 3,
     /// The data directory cannot be used.
     Data = 4,
+    /// A phone, or what reaches it, failed.
+    Device = 6,
 }
 
 /// Characters of a message that are shown: room for every problem of a usual mistake, not for a file in its place. JSON
@@ -117,6 +119,9 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        if let Error::Device(DeviceError { code, message, hint, .. }) = error {
+            return Self::new(Exit::Device, code.name(), message, hint);
+        }
         let exit = exit_of(&error);
         let text = error.to_string();
         let (message, hint) = match hint_of(&error) {
@@ -136,6 +141,12 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Self {
+        Error::from(error).into()
+    }
+}
+
 impl From<StorageError> for Failure {
     fn from(error: StorageError) -> Self {
         Error::from(error).into()
@@ -151,6 +162,7 @@ fn exit_of(error: &Error) -> Exit {
         | Error::InvalidParameters { .. }
         | Error::Rejected { .. } => Exit::Negative,
         Error::InvalidArguments { .. } => Exit::Usage,
+        Error::Device(_) => Exit::Device,
         _ => Exit::Data,
     }
 }

@@ -19,6 +19,7 @@ mod input;
 mod logging;
 mod output;
 mod page;
+mod phones;
 mod place;
 mod progress;
 mod roots;
@@ -109,6 +110,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
         Command::Rollback(command) => command.run(&context),
         Command::Compact(command) => command.run(&context),
         Command::Tools(command) => command.run(&context),
+        Command::Device(command) => command.run(&context),
         Command::Config(command) => command.run(&context),
         Command::Eval(command) => command.run(&context),
         Command::Bench(command) => command.run(&context),

@@ -1,14 +1,16 @@
 //! Errors: one enum an area, folded into [`Error`]; codes are stable, messages say the next step.
 
+mod device;
 mod parameter;
 mod problem;
 mod storage;
 mod words;
 
+pub use device::{DeviceCode, DeviceError};
 pub use parameter::ParameterProblem;
 pub use problem::Problem;
 pub use storage::StorageError;
-pub use words::{counted, shorten};
+pub use words::{counted, line_and_column, shorten};
 
 /// Result of the library's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -20,6 +22,9 @@ pub enum Error {
     /// The data directory failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// A phone, or what reaches it, failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// No skill of that id is visible to the caller.
     #[error("no skill {:?}; list or search to see which there are", shorten(id))]
     SkillNotFound {
@@ -66,6 +71,7 @@ impl Error {
             Self::Storage(StorageError::Locked { .. }) => "storage_locked",
             Self::Storage(StorageError::Damaged { .. }) => "storage_damaged",
             Self::Storage(_) => "storage_failed",
+            Self::Device(error) => error.code.name(),
             Self::SkillNotFound { .. } => "skill_not_found",
             Self::SkillUnavailable { .. } => "skill_unavailable",
             Self::InvalidParameters { .. } => "invalid_parameters",

@@ -17,6 +17,9 @@
 //! * What a caller did wrong is a tool result with `isError` and a JSON text whose `error` is one of [`ERRORS`];
 //!   protocol errors are left to JSON-RPC. Internal detail goes to the log.
 //! * [`TASK_TOOLS`] are there only where authoring is on: they bracket a task that a [`Recorder`] records and learns from.
+//! * With phones given, the device tools of the registry stand beside them: `device` makes a call (arguments, scope,
+//!   policy, approval, phone, record), `approval` asks the person at the other end, `scope` is `use_skill`. What one
+//!   session may do is in its [`Guard`](crate::guard::Guard); [`Server::with_guard`] makes another session.
 //! * There is no tool that resolves and executes: the agent makes each device call itself.
 //!
 //! [`Recorder`]: crate::authoring::Recorder
@@ -25,8 +28,10 @@
 //! subscription and never writes to stdout but through the transport.
 
 mod answer;
+mod approval;
 mod arguments;
 mod changes;
+mod device;
 mod documents;
 mod failure;
 #[cfg(feature = "mcp-http")]
@@ -35,8 +40,10 @@ mod news;
 mod options;
 mod prompts;
 mod queries;
+mod recording;
 mod resources;
 mod schema;
+mod scope;
 mod server;
 mod session;
 mod stdio;

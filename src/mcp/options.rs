@@ -1,13 +1,18 @@
 //! What a server offers and to whom.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::authoring::Authoring;
+use crate::device::Devices;
 use crate::entitlement::Narrowing;
 use crate::error::Problem;
+use crate::guard::GuardOptions;
 use crate::mcp::arguments::nearest;
+use crate::mcp::scope::USE_SKILL;
 use crate::mcp::table::TOOLS;
 use crate::mcp::tasks::TASK_TOOLS;
+use crate::tools::ToolRegistry;
 
 /// How a [`Server`](crate::mcp::Server) is set up; the default offers every tool with the deployment's sight.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +27,10 @@ pub struct ServerOptions {
     pub full_text: bool,
     /// Who learns from tasks; without it there are no tools for tasks.
     pub authoring: Option<Authoring>,
+    /// The phones of the device tools; without them only the query tools are offered.
+    pub devices: Option<Arc<Devices>>,
+    /// Policy, pinned skill and observer of the device calls.
+    pub guard: GuardOptions,
 }
 
 impl ServerOptions {
@@ -46,6 +55,20 @@ impl ServerOptions {
         self
     }
 
+    /// Sets the phones of the device tools.
+    #[must_use]
+    pub fn devices(mut self, devices: Arc<Devices>) -> Self {
+        self.devices = Some(devices);
+        self
+    }
+
+    /// Sets policy, pinned skill and observer of the device calls.
+    #[must_use]
+    pub fn guard(mut self, guard: GuardOptions) -> Self {
+        self.guard = guard;
+        self
+    }
+
     /// Sets whether structured results are repeated in full as text.
     #[must_use]
     pub fn full_text(mut self, full_text: bool) -> Self {
@@ -66,7 +89,8 @@ enum Choice {
     All,
     Skills,
     Device,
-    Names(Vec<&'static str>),
+    /// Canonical names.
+    Names(Vec<String>),
     Both(Box<Choice>, Box<Choice>),
 }
 
@@ -96,19 +120,25 @@ impl ToolFilter {
         Self { choice }
     }
 
-    /// Whether a tool of the table is offered.
-    pub(super) fn allows(&self, tool: &str) -> bool {
-        self.choice.allows(tool)
+    /// Whether a query tool, a tool of the task, or `use_skill`, is offered.
+    pub(super) fn allows_query(&self, name: &str) -> bool {
+        self.choice.allows(name, false)
+    }
+
+    /// Whether a device tool is offered, by its canonical name.
+    pub(super) fn allows_device(&self, name: &str) -> bool {
+        self.choice.allows(name, true)
     }
 }
 
 impl Choice {
-    fn allows(&self, tool: &str) -> bool {
+    fn allows(&self, name: &str, is_device: bool) -> bool {
         match self {
-            Self::All | Self::Skills => true,
-            Self::Device => false,
-            Self::Names(names) => names.contains(&tool),
-            Self::Both(one, two) => one.allows(tool) && two.allows(tool),
+            Self::All => true,
+            Self::Skills => !is_device,
+            Self::Device => is_device,
+            Self::Names(names) => names.iter().any(|known| known == name),
+            Self::Both(one, two) => one.allows(name, is_device) && two.allows(name, is_device),
         }
     }
 }
@@ -122,22 +152,29 @@ impl fmt::Display for ToolFilter {
             Choice::Device => f.write_str("device"),
             Choice::Names(names) => f.write_str(&names.join(",")),
             Choice::Both(..) => {
+                let registry = ToolRegistry::builtin();
+                let device = registry.specs().map(|spec| spec.name.as_str());
+                let device = device.filter(|name| self.allows_device(name));
                 let names: Vec<_> =
-                    TOOLS.iter().filter(|tool| self.allows(tool.name)).map(|tool| tool.name).collect();
+                    query_names().filter(|name| self.allows_query(name)).chain(device).collect();
                 f.write_str(&names.join(","))
             }
         }
     }
 }
 
-/// Tool names of a list with commas, each checked against the table.
-fn parse_names(list: &str) -> Result<Vec<&'static str>, Vec<Problem>> {
+/// Tool names of a list with commas, each checked against the tables.
+fn parse_names(list: &str) -> Result<Vec<String>, Vec<Problem>> {
+    let registry = ToolRegistry::builtin();
     let mut names = Vec::new();
     let mut problems = Vec::new();
     for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        match known_names().find(|known| *known == name) {
-            Some(known) => names.push(known),
-            None => problems.push(unknown_tool(name)),
+        if query_names().any(|known| known == name) {
+            names.push(name.to_owned());
+        } else if let Some(resolved) = registry.resolve(name) {
+            names.push(resolved.spec.name.clone());
+        } else {
+            problems.push(unknown_tool(name, &registry));
         }
     }
     if names.is_empty() && problems.is_empty() {
@@ -149,20 +186,20 @@ fn parse_names(list: &str) -> Result<Vec<&'static str>, Vec<Problem>> {
     if problems.is_empty() { Ok(names) } else { Err(problems) }
 }
 
-/// Every tool that can be offered.
-fn known_names() -> impl Iterator<Item = &'static str> {
-    TOOLS.iter().map(|tool| tool.name).chain(TASK_TOOLS.iter().map(|tool| tool.name))
+fn query_names<'n>() -> impl Iterator<Item = &'n str> {
+    TOOLS.iter().map(|tool| tool.name).chain(TASK_TOOLS.iter().map(|tool| tool.name)).chain([USE_SKILL])
 }
 
-fn unknown_tool(name: &str) -> Problem {
-    let message = match nearest(name, known_names()) {
+fn unknown_tool(name: &str, registry: &ToolRegistry) -> Problem {
+    let device = registry.specs().map(|spec| spec.name.as_str());
+    let message = match nearest(name, query_names().chain(device)) {
         Some(known) => format!("there is no such tool; the nearest is {known:?}"),
         None => "there is no such tool".to_owned(),
     };
-    let known: Vec<_> = known_names().collect();
+    let known: Vec<_> = query_names().collect();
     Problem::new("unknown_tool", "tools", message)
         .got(name)
-        .allowed(format!("skills, device, all, {}", known.join(", ")))
+        .allowed(format!("skills, device, all, {}, or the name of a device tool", known.join(", ")))
 }
 
 #[cfg(test)]
@@ -171,7 +208,7 @@ mod tests {
 
     fn chosen(text: &str) -> Vec<&'static str> {
         let filter = ToolFilter::parse(text).expect("a filter");
-        TOOLS.iter().filter(|tool| filter.allows(tool.name)).map(|tool| tool.name).collect()
+        TOOLS.iter().map(|tool| tool.name).filter(|name| filter.allows_query(name)).collect()
     }
 
     #[test]
@@ -181,6 +218,17 @@ mod tests {
         assert_eq!(chosen("skills"), all);
         assert_eq!(chosen("device"), Vec::<&str>::new());
         assert_eq!(chosen(" get_skill, list_skills,"), ["list_skills", "get_skill"]);
+        let named = ToolFilter::parse("use_skill,open_app").expect("a filter");
+        assert!(
+            named.allows_query("use_skill")
+                && named.allows_device("launch_app")
+                && !named.allows_device("tap")
+        );
+        let device = ToolFilter::parse("device").expect("a filter");
+        assert!(
+            device.allows_device("tap")
+                && !ToolFilter::parse("skills").expect("a filter").allows_device("tap")
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 25] = [
+pub(crate) const COMMANDS: [&str; 26] = [
     "demo",
     "serve",
     "principal",
@@ -41,6 +41,7 @@ pub(crate) const COMMANDS: [&str; 25] = [
     "rollback",
     "compact",
     "tools",
+    "device",
     "config",
     "eval",
     "bench",
