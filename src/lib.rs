@@ -81,6 +81,8 @@ pub mod device;
 pub mod entitlement;
 pub mod error;
 pub mod flow;
+#[cfg(feature = "device")]
+pub mod guard;
 pub mod import;
 pub(crate) mod index;
 pub mod intake;
@@ -89,6 +91,8 @@ pub mod lint;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod model;
+#[cfg(feature = "device")]
+pub mod policy;
 mod snapshot;
 pub mod tools;
 

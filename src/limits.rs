@@ -226,3 +226,61 @@ pub const ADB_FILE_BYTES_MAX: usize = 256 * 1024 * 1024;
 pub const ADB_PATH_BYTES_MAX: usize = 1_024;
 /// Characters that one `input text` types; more at once get lost on slow phones.
 pub const ADB_TYPED_CHARS_MAX: usize = 100;
+/// Largest UI tree that is read.
+pub const UI_TREE_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Most nodes of a UI tree; those after them are left out.
+pub const UI_NODES_MAX: usize = 20_000;
+/// Deepest node of a UI tree; those below are left out.
+pub const UI_DEPTH_MAX: usize = 256;
+/// Largest UI tree that the MCP server sends; a larger one is cut with a note.
+pub const UI_TREE_SENT_BYTES_MAX: usize = 256 * 1024;
+/// Most characters of a label in a line about an element.
+pub const LABEL_CHARS_MAX: usize = 60;
+/// Most characters of an element's text that a decision or an error looks at.
+pub const ELEMENT_TEXT_CHARS_MAX: usize = 1_024;
+/// Lines of `describe_screen` unless the caller says otherwise.
+pub const SCREEN_ELEMENTS_DEFAULT: usize = 150;
+/// Screens that are remembered of a device, so that an index of one of them can be used.
+pub const SNAPSHOTS_KEPT_MAX: usize = 16;
+/// Lines that an answer shows of what an action changed.
+pub const SCENE_DIFF_LINES_MAX: usize = 8;
+/// How often a failed look at the screen is repeated, if its code says that it may pass.
+pub const LOOK_ATTEMPTS_MAX: u32 = 4;
+/// Pause before a failed look is repeated, in milliseconds; it doubles each time.
+pub const LOOK_PAUSE_MS: u64 = 150;
+/// Pause between two looks of a wait, in milliseconds.
+pub const WAIT_PAUSE_MS: u64 = 250;
+/// How long an action waits at most for the screen to come to rest, in milliseconds.
+pub const SETTLE_MS_MAX: u64 = 2_500;
+/// How long an action waits for its first effect on the screen, in milliseconds.
+pub const SETTLE_FIRST_MS: u64 = 400;
+/// Longest call of a device tool, waits for the screen included, in milliseconds.
+pub const DEVICE_CALL_MS_MAX: u64 = 120_000;
+/// Longest text that is typed in one call.
+pub const TYPED_BYTES_MAX: usize = 64 * 1024;
+/// Most keys that are pressed in one call of a driver.
+pub const KEYS_MAX: usize = 1_000;
+/// Longest side of a screenshot that is sent unless the caller asks for a scale.
+pub const SCREENSHOT_SIDE_PX: u32 = 1_024;
+/// Most pixels of a screenshot that is read.
+pub const SCREENSHOT_PIXELS_MAX: u64 = 64 * 1024 * 1024;
+/// Largest scene file.
+pub const SCENE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Largest policy file.
+pub const POLICY_BYTES_MAX: u64 = 256 * 1024;
+/// Most rules of a policy file.
+pub const POLICY_RULES_MAX: usize = 256;
+/// Most entries in a list of a policy rule.
+pub const POLICY_LIST_MAX: usize = 256;
+/// Most characters of a text that policy rules look at.
+pub const POLICY_TEXT_CHARS_MAX: usize = 16 * 1024;
+/// How long a call waits for a person's approval, in milliseconds.
+pub const APPROVAL_WAIT_MS: u64 = 180_000;
+/// How long an unanswered approval of a stateless client stays open, in milliseconds.
+pub const APPROVAL_OPEN_MS: u64 = 600_000;
+/// Most approvals of one session that are open at once; the oldest goes first.
+pub const APPROVALS_OPEN_MAX: usize = 32;
+/// Most resolved secrets of one session that are remembered as hashes; the oldest goes first.
+pub const SECRETS_KEPT_MAX: usize = 256;
+/// Longest text in which a known secret is looked for; a longer one is masked whole once a secret is known.
+pub const SECRET_SEARCH_BYTES_MAX: usize = 4 * 1024;

@@ -68,6 +68,45 @@ pub enum DeviceCode {
 }
 
 impl DeviceCode {
+    /// Every code.
+    pub const ALL: [Self; 29] = [
+        Self::NoDevice,
+        Self::SeveralDevices,
+        Self::NotFound,
+        Self::Unauthorized,
+        Self::Offline,
+        Self::Lost,
+        Self::TimedOut,
+        Self::ServerUnavailable,
+        Self::CommandFailed,
+        Self::NotSupported,
+        Self::Cancelled,
+        Self::UiNotIdle,
+        Self::UiRootMissing,
+        Self::UiBusy,
+        Self::UiUnavailable,
+        Self::SecureWindow,
+        Self::TextNotTypable,
+        Self::InputBlocked,
+        Self::AppNotFound,
+        Self::AppNotStarted,
+        Self::NotOpened,
+        Self::StaleElement,
+        Self::ElementNotFound,
+        Self::SeveralElements,
+        Self::NotReachable,
+        Self::OutOfScreen,
+        Self::WaitTimedOut,
+        Self::FileFailed,
+        Self::Malformed,
+    ];
+
+    /// The code of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.name() == name)
+    }
+
     /// The code as clients see it.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -101,6 +140,50 @@ impl DeviceCode {
             Self::WaitTimedOut => "wait_timeout",
             Self::FileFailed => "file_failed",
             Self::Malformed => "device_answer_malformed",
+        }
+    }
+
+    /// What it means, one sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::NoDevice => "No phone is connected.",
+            Self::SeveralDevices => "Several phones could be meant and none was named.",
+            Self::NotFound => "No phone of that name is connected.",
+            Self::Unauthorized => "The phone does not trust this computer yet.",
+            Self::Offline => "The phone is listed but does not answer.",
+            Self::Lost => {
+                "The connection broke in the middle of a call: whether the call took effect is unknown."
+            }
+            Self::TimedOut => "The phone did not answer in time.",
+            Self::ServerUnavailable => "What talks to phones (the adb server) cannot be reached.",
+            Self::CommandFailed => {
+                "The phone refused or failed a command in a way that has no code of its own."
+            }
+            Self::NotSupported => "The phone or this driver cannot do that at all.",
+            Self::Cancelled => "The call was cancelled before it began.",
+            Self::UiNotIdle => "The screen did not come to rest for a dump; passes by itself.",
+            Self::UiRootMissing => "There was no window to dump yet; passes by itself.",
+            Self::UiBusy => "Another program holds the accessibility connection; passes when it ends.",
+            Self::UiUnavailable => "No usable UI tree came back.",
+            Self::SecureWindow => "The app forbids pictures of its window.",
+            Self::TextNotTypable => "Some characters cannot be typed on this phone as it is set up.",
+            Self::InputBlocked => {
+                "The vendor's system refuses input from a computer until a switch is turned on."
+            }
+            Self::AppNotFound => "No app of that name is installed.",
+            Self::AppNotStarted => "The app is there but did not start.",
+            Self::NotOpened => "Nothing on the phone opens that address or page.",
+            Self::StaleElement => "The element of an index is not there any more.",
+            Self::ElementNotFound => "No element fits the selector.",
+            Self::SeveralElements => "Several elements fit the selector.",
+            Self::NotReachable => {
+                "The element is there, but something else covers it or it is outside of the screen."
+            }
+            Self::OutOfScreen => "A point is outside of the screen.",
+            Self::WaitTimedOut => "What was waited for did not happen.",
+            Self::FileFailed => "A file could not be written.",
+            Self::Malformed => "A scene file or another answer could not be understood.",
         }
     }
 

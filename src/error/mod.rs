@@ -10,7 +10,7 @@ pub use device::{DeviceCode, DeviceError};
 pub use parameter::ParameterProblem;
 pub use problem::Problem;
 pub use storage::StorageError;
-pub use words::{counted, shorten};
+pub use words::{counted, line_and_column, shorten};
 
 /// Result of the library's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

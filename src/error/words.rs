@@ -39,6 +39,21 @@ pub fn counted(count: u64, one: &str) -> String {
     format!("{count} {one}{ending}")
 }
 
+/// Line and column of a byte of a text, both from 1; the end where it has fewer bytes.
+///
+/// ```
+/// use repertoire::error::line_and_column;
+///
+/// assert_eq!(line_and_column("a = 1\nb = 2", 10), (2, 5));
+/// ```
+#[must_use]
+pub fn line_and_column(text: &str, offset: usize) -> (u32, u32) {
+    let before = text.get(..offset.min(text.len())).unwrap_or(text);
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

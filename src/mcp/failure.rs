@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::error::{Error, ParameterProblem, Problem, StorageError, shorten};
+use crate::error::{DeviceError, Error, ParameterProblem, Problem, StorageError, shorten};
+use crate::guard::Refusal;
 use crate::mcp::arguments::ArgumentProblem;
 
 /// A code that `error` can hold, with what it means.
@@ -83,6 +84,8 @@ pub const ERRORS: &[ErrorEntry] = &[
 pub(super) struct Failure {
     code: &'static str,
     message: String,
+    /// What to do, where the code alone does not tell.
+    hint: Option<String>,
     skill: Option<String>,
     reasons: Vec<String>,
     problems: Vec<Value>,
@@ -104,7 +107,14 @@ struct Body<'a> {
 
 impl Failure {
     fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), skill: None, reasons: Vec::new(), problems: Vec::new() }
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+            skill: None,
+            reasons: Vec::new(),
+            problems: Vec::new(),
+        }
     }
 
     /// Nothing has ever arrived.
@@ -148,16 +158,31 @@ impl Failure {
         Self { skill: Some(skill.to_owned()), problems, ..Self::new(INVALID_PARAMETERS, message) }
     }
 
+    /// Arguments of a device tool that its schema or its rules refuse.
+    pub(super) fn of_problems(tool: &str, problems: &[Problem]) -> Self {
+        let problems: Vec<_> = problems.iter().map(argument_problem).collect();
+        Self::arguments(tool, &problems)
+    }
+
+    /// A call that the guard does not let through.
+    pub(super) fn refused(refusal: Refusal) -> Self {
+        Self { hint: Some(refusal.hint), ..Self::new(refusal.code, refusal.message) }
+    }
+
+    /// What a phone, or the way to it, failed with.
+    pub(super) fn of_device(error: DeviceError) -> Self {
+        let message = sentence(error.message);
+        Self { hint: Some(sentence(error.hint)), ..Self::new(error.code.name(), message) }
+    }
+
     /// An error of the library. Callers learn what concerns them; the rest goes to the log.
     pub(super) fn from_error(tool: &str, error: Error) -> Self {
         match error {
             Error::SkillNotFound { id } => Self::not_found(&id),
             Error::SkillUnavailable { id, reasons } => Self::unavailable(&id, reasons),
             Error::InvalidParameters { skill, problems } => Self::parameters(&skill, &problems),
-            Error::InvalidArguments { problems } => {
-                let problems: Vec<_> = problems.iter().map(argument_problem).collect();
-                Self::arguments(tool, &problems)
-            }
+            Error::InvalidArguments { problems } => Self::of_problems(tool, &problems),
+            Error::Device(error) => Self::of_device(error),
             other => {
                 tracing::error!(tool, code = other.code(), error = %other, "a query failed");
                 match other {
@@ -178,7 +203,8 @@ impl Failure {
 
     /// The JSON text that the caller gets.
     pub(super) fn to_json(&self) -> String {
-        let hint = ERRORS.iter().find(|entry| entry.code == self.code).map_or("", |entry| entry.hint);
+        let usual = || ERRORS.iter().find(|entry| entry.code == self.code).map_or("", |entry| entry.hint);
+        let hint = self.hint.as_deref().unwrap_or_else(usual);
         let body = Body {
             error: self.code,
             message: &self.message,
@@ -192,11 +218,19 @@ impl Failure {
     }
 }
 
+/// A message of the device layer as a sentence.
+fn sentence(text: String) -> String {
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return text };
+    let end = if text.ends_with(['.', '?', '!']) { "" } else { "." };
+    format!("{}{}{end}", first.to_uppercase(), chars.as_str())
+}
+
 fn argument_problem(problem: &Problem) -> ArgumentProblem {
     ArgumentProblem {
         message: Some(problem.message.clone()),
         got: problem.got.clone().map(Value::String),
-        ..ArgumentProblem::new(&problem.field, problem.code.clone())
+        ..ArgumentProblem::new(problem.field.trim_start_matches('/'), problem.code.clone())
     }
 }
 

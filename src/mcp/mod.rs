@@ -13,17 +13,23 @@
 //!   parties and reaches a client only as the data of an answer, never as the description of a tool.
 //! * What a caller did wrong is a tool result with `isError` and a JSON text whose `error` is one of [`ERRORS`];
 //!   protocol errors are left to JSON-RPC. Internal detail goes to the log.
+//! * With phones given, the device tools of the registry stand beside them: `device` makes a call (arguments, scope,
+//!   policy, approval, phone, record), `approval` asks the person at the other end, `scope` is `use_skill`. What one
+//!   session may do is in its [`Guard`](crate::guard::Guard); [`Server::with_guard`] makes another session.
 //! * There is no tool that resolves and executes: the agent makes each device call itself.
 //!
 //! Invariant: this module answers from a [`Look`](crate::catalog::Look) only; it opens no file, knows no
 //! subscription and never writes to stdout but through the transport.
 
 mod answer;
+mod approval;
 mod arguments;
+mod device;
 mod failure;
 mod options;
 mod queries;
 mod schema;
+mod scope;
 mod server;
 mod session;
 mod stdio;

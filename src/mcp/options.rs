@@ -1,9 +1,15 @@
 //! What a server offers and to whom.
 
+use std::sync::Arc;
+
+use crate::device::Devices;
 use crate::entitlement::Narrowing;
 use crate::error::Problem;
+use crate::guard::GuardOptions;
 use crate::mcp::arguments::nearest;
-use crate::mcp::table::{QueryTool, TOOLS};
+use crate::mcp::scope::USE_SKILL;
+use crate::mcp::table::TOOLS;
+use crate::tools::ToolRegistry;
 
 /// How a [`Server`](crate::mcp::Server) is set up; the default offers every tool with the deployment's sight.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +22,10 @@ pub struct ServerOptions {
     /// Repeat every structured result in full as text. By default a client that knows `structuredContent` gets a
     /// short text beside it; some hosts hand only the text to their model, and need this.
     pub full_text: bool,
+    /// The phones of the device tools; without them only the query tools are offered.
+    pub devices: Option<Arc<Devices>>,
+    /// Policy, pinned skill and observer of the device calls.
+    pub guard: GuardOptions,
 }
 
 impl ServerOptions {
@@ -30,6 +40,20 @@ impl ServerOptions {
     #[must_use]
     pub fn narrowing(mut self, narrowing: Narrowing) -> Self {
         self.narrowing = narrowing;
+        self
+    }
+
+    /// Sets the phones of the device tools.
+    #[must_use]
+    pub fn devices(mut self, devices: Arc<Devices>) -> Self {
+        self.devices = Some(devices);
+        self
+    }
+
+    /// Sets policy, pinned skill and observer of the device calls.
+    #[must_use]
+    pub fn guard(mut self, guard: GuardOptions) -> Self {
+        self.guard = guard;
         self
     }
 
@@ -53,7 +77,8 @@ enum Choice {
     All,
     Skills,
     Device,
-    Names(Vec<&'static str>),
+    /// Canonical names.
+    Names(Vec<String>),
 }
 
 impl ToolFilter {
@@ -71,24 +96,37 @@ impl ToolFilter {
         Ok(Self { choice })
     }
 
-    /// Whether a tool of the table is offered.
-    pub(super) fn allows(&self, tool: &QueryTool) -> bool {
+    /// Whether a query tool, or `use_skill`, is offered.
+    pub(super) fn allows_query(&self, name: &str) -> bool {
         match &self.choice {
             Choice::All | Choice::Skills => true,
             Choice::Device => false,
-            Choice::Names(names) => names.contains(&tool.name),
+            Choice::Names(names) => names.iter().any(|known| known == name),
+        }
+    }
+
+    /// Whether a device tool is offered, by its canonical name.
+    pub(super) fn allows_device(&self, name: &str) -> bool {
+        match &self.choice {
+            Choice::All | Choice::Device => true,
+            Choice::Skills => false,
+            Choice::Names(names) => names.iter().any(|known| known == name),
         }
     }
 }
 
-/// Tool names of a list with commas, each checked against the table.
-fn parse_names(list: &str) -> Result<Vec<&'static str>, Vec<Problem>> {
+/// Tool names of a list with commas, each checked against the tables.
+fn parse_names(list: &str) -> Result<Vec<String>, Vec<Problem>> {
+    let registry = ToolRegistry::builtin();
     let mut names = Vec::new();
     let mut problems = Vec::new();
     for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        match TOOLS.iter().find(|tool| tool.name == name) {
-            Some(tool) => names.push(tool.name),
-            None => problems.push(unknown_tool(name)),
+        if query_names().any(|known| known == name) {
+            names.push(name.to_owned());
+        } else if let Some(resolved) = registry.resolve(name) {
+            names.push(resolved.spec.name.clone());
+        } else {
+            problems.push(unknown_tool(name, &registry));
         }
     }
     if names.is_empty() && problems.is_empty() {
@@ -100,15 +138,20 @@ fn parse_names(list: &str) -> Result<Vec<&'static str>, Vec<Problem>> {
     if problems.is_empty() { Ok(names) } else { Err(problems) }
 }
 
-fn unknown_tool(name: &str) -> Problem {
-    let message = match nearest(name, TOOLS.iter().map(|tool| tool.name)) {
+fn query_names<'n>() -> impl Iterator<Item = &'n str> {
+    TOOLS.iter().map(|tool| tool.name).chain([USE_SKILL])
+}
+
+fn unknown_tool(name: &str, registry: &ToolRegistry) -> Problem {
+    let device = registry.specs().map(|spec| spec.name.as_str());
+    let message = match nearest(name, query_names().chain(device)) {
         Some(known) => format!("there is no such tool; the nearest is {known:?}"),
         None => "there is no such tool".to_owned(),
     };
-    let known: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
+    let known: Vec<_> = query_names().collect();
     Problem::new("unknown_tool", "tools", message)
         .got(name)
-        .allowed(format!("skills, device, all, {}", known.join(", ")))
+        .allowed(format!("skills, device, all, {}, or the name of a device tool", known.join(", ")))
 }
 
 #[cfg(test)]
@@ -117,7 +160,7 @@ mod tests {
 
     fn chosen(text: &str) -> Vec<&'static str> {
         let filter = ToolFilter::parse(text).expect("a filter");
-        TOOLS.iter().filter(|tool| filter.allows(tool)).map(|tool| tool.name).collect()
+        TOOLS.iter().map(|tool| tool.name).filter(|name| filter.allows_query(name)).collect()
     }
 
     #[test]
@@ -127,6 +170,17 @@ mod tests {
         assert_eq!(chosen("skills"), all);
         assert_eq!(chosen("device"), Vec::<&str>::new());
         assert_eq!(chosen(" get_skill, list_skills,"), ["list_skills", "get_skill"]);
+        let named = ToolFilter::parse("use_skill,open_app").expect("a filter");
+        assert!(
+            named.allows_query("use_skill")
+                && named.allows_device("launch_app")
+                && !named.allows_device("tap")
+        );
+        let device = ToolFilter::parse("device").expect("a filter");
+        assert!(
+            device.allows_device("tap")
+                && !ToolFilter::parse("skills").expect("a filter").allows_device("tap")
+        );
     }
 
     #[test]

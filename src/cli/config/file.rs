@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use repertoire::Problem;
-use repertoire::error::shorten;
+use repertoire::error::{line_and_column, shorten};
 use repertoire::limits::CONFIG_BYTES_MAX;
 use toml::de::{DeTable, DeValue};
 
@@ -90,11 +90,7 @@ fn unknown_key(section: &str, name: &str) -> Problem {
 
 /// Line and column of the beginning of a span, both from 1.
 fn position(text: &str, span: Option<Range<usize>>) -> (u32, u32) {
-    let start = span.map_or(0, |span| span.start).min(text.len());
-    let before = text.get(..start).unwrap_or(text);
-    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-    (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+    line_and_column(text, span.map_or(0, |span| span.start))
 }
 
 #[cfg(test)]
