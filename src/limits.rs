@@ -93,6 +93,14 @@ pub const FLOW_INLINE_DEPTH_MAX: usize = 8;
 pub const FLOW_INLINES_MAX: usize = 256;
 /// How much of a body lint compares with others; the rest is ignored.
 pub const LINT_COMPARED_BYTES_MAX: usize = 64 * 1024;
+/// How much of the files beside a skill lint looks at in an import; larger ones are passed over.
+pub const LINT_FILES_BYTES_MAX: usize = 256 * 1024;
+/// Files that an import reads again for the places of what lint found between skills.
+pub const LINT_IMPORT_FILES_MAX: usize = 256;
+/// Aliases and examples that an import puts to `match`; `lint` tries all of them.
+pub const LINT_IMPORT_PHRASES_MAX: usize = 1_000;
+/// Findings of lint that `import` shows to a person; `lint` shows all.
+pub const LINT_IMPORT_TOLD_MAX: usize = 50;
 /// Largest file that holds one skill.
 pub const SKILL_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Largest `*.skill.json` array or JSON lines file.
@@ -205,27 +213,6 @@ pub const SCHEMA_PROBLEMS_MAX: usize = 256;
 pub const TOOL_NAME_CHARS_MAX: usize = 128;
 /// Most skills that one name, alias or example leads to; those after them are not looked at.
 pub const NAMED_MAX: usize = 1_000;
-
-/// Time that a device call may take by default.
-pub const DEVICE_TIMEOUT_MS: u64 = 10_000;
-/// Time that the adb server may take to start.
-pub const ADB_START_TIMEOUT_MS: u64 = 15_000;
-/// Longest request to the adb server: its length is written in four hexadecimal digits.
-pub const ADB_REQUEST_BYTES_MAX: usize = 0xffff;
-/// Longest command line sent to a phone at once; old phones take 4,096 bytes with everything around it.
-pub const ADB_COMMAND_BYTES_MAX: usize = 3_500;
-/// Largest output of a command on a phone.
-pub const ADB_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Largest error output of a command on a phone that is kept.
-pub const ADB_STDERR_BYTES_MAX: usize = 64 * 1024;
-/// Largest picture that a phone may send.
-pub const ADB_PICTURE_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Largest file that is copied from or to a phone.
-pub const ADB_FILE_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// Longest path on a phone.
-pub const ADB_PATH_BYTES_MAX: usize = 1_024;
-/// Characters that one `input text` types; more at once get lost on slow phones.
-pub const ADB_TYPED_CHARS_MAX: usize = 100;
 /// Largest UI tree that is read.
 pub const UI_TREE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Most nodes of a UI tree; those after them are left out.
@@ -284,3 +271,24 @@ pub const APPROVALS_OPEN_MAX: usize = 32;
 pub const SECRETS_KEPT_MAX: usize = 256;
 /// Longest text in which a known secret is looked for; a longer one is masked whole once a secret is known.
 pub const SECRET_SEARCH_BYTES_MAX: usize = 4 * 1024;
+
+/// Time that a device call may take by default.
+pub const DEVICE_TIMEOUT_MS: u64 = 10_000;
+/// Time that the adb server may take to start.
+pub const ADB_START_TIMEOUT_MS: u64 = 15_000;
+/// Longest request to the adb server: its length is written in four hexadecimal digits.
+pub const ADB_REQUEST_BYTES_MAX: usize = 0xffff;
+/// Longest command line sent to a phone at once; old phones take 4,096 bytes with everything around it.
+pub const ADB_COMMAND_BYTES_MAX: usize = 3_500;
+/// Largest output of a command on a phone.
+pub const ADB_OUTPUT_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Largest error output of a command on a phone that is kept.
+pub const ADB_STDERR_BYTES_MAX: usize = 64 * 1024;
+/// Largest picture that a phone may send.
+pub const ADB_PICTURE_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Largest file that is copied from or to a phone.
+pub const ADB_FILE_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Longest path on a phone.
+pub const ADB_PATH_BYTES_MAX: usize = 1_024;
+/// Characters that one `input text` types; more at once get lost on slow phones.
+pub const ADB_TYPED_CHARS_MAX: usize = 100;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use crate::catalog::Catalog;
 use crate::catalog::plan::{Delta, Plan};
@@ -81,6 +82,7 @@ impl Catalog {
     /// Publishes what `write` makes of the current generation, with the number that it is to have; again if another
     /// process committed meanwhile. Nothing, or the files that are there already, is no new generation.
     fn replace(&self, layer: Layer, write: &mut Write<'_>) -> Result<Committed> {
+        let begun = Instant::now();
         for _ in 0..UPDATE_ATTEMPTS_MAX {
             let state = self.current()?;
             let base = current_of(&state.loaded.manifest, layer);
@@ -92,6 +94,8 @@ impl Catalog {
                 return Ok(Committed { generation: base.generation, changed: false });
             };
             if let Some(committed) = self.publish(layer, &base, &next)? {
+                let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+                tracing::info!(layer = layer.name(), generation, took_ms, "published a generation");
                 return Ok(committed);
             }
             tracing::debug!(layer = layer.name(), "the layer changed meanwhile; building again");

@@ -34,7 +34,8 @@ pub(crate) struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 done; 1 ran, but the answer is negative; 2 usage; 3 configuration; 4 data directory.
+Exit codes: 0 done; 1 ran, but the answer is negative; 2 usage; 3 configuration; 4 data directory;
+6 device.
 Start with `repertoire demo`.";
 
 /// Options that every command takes, before or after its name.
@@ -115,6 +116,8 @@ pub(crate) enum Command {
     Compact(command::compact::Compact),
     /// List the tools that skills may use
     Tools(command::tools::Tools),
+    /// Use a phone by hand: any device tool
+    Device(command::device::Device),
     /// Show effective settings and where each came from
     Config(command::config::Config),
     /// Measure the search on a labelled set
@@ -147,6 +150,7 @@ impl Command {
             Self::Rollback(_) => "rollback",
             Self::Compact(_) => "compact",
             Self::Tools(_) => "tools",
+            Self::Device(command) => return command.name(),
             Self::Config(_) => "config show",
             Self::Eval(_) => "eval",
             Self::Bench(_) => "bench",

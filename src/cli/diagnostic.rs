@@ -7,6 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Effects, Style};
 use repertoire::Problem;
 use repertoire::import::Excerpt;
+use repertoire::lint;
 
 use super::escape;
 
@@ -28,6 +29,8 @@ pub(crate) enum Severity {
     Warning,
     /// It is taken and cannot be used.
     Unavailable,
+    /// It is taken, and could be better.
+    Note,
 }
 
 impl Severity {
@@ -36,6 +39,7 @@ impl Severity {
             Self::Error => Level::ERROR,
             Self::Warning => Level::WARNING,
             Self::Unavailable => Level::WARNING.with_name("unavailable"),
+            Self::Note => Level::NOTE,
         }
     }
 }
@@ -118,6 +122,16 @@ fn word_length(text: &str) -> usize {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let length = text.find(|c| !word(c)).unwrap_or(text.len());
     length.max(first.map_or(0, char::len_utf8))
+}
+
+impl From<lint::Severity> for Severity {
+    fn from(severity: lint::Severity) -> Self {
+        match severity {
+            lint::Severity::Error => Self::Error,
+            lint::Severity::Warning => Self::Warning,
+            lint::Severity::Note => Self::Note,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use repertoire::error::{StorageError, shorten};
+use repertoire::error::{DeviceError, StorageError, shorten};
 use repertoire::{Error, Problem};
 use serde_json::{Map, Value, json};
 
@@ -119,6 +119,9 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        if let Error::Device(DeviceError { code, message, hint, .. }) = error {
+            return Self::new(Exit::Device, code.name(), message, hint);
+        }
         let exit = exit_of(&error);
         let text = error.to_string();
         let (message, hint) = match hint_of(&error) {
@@ -135,6 +138,12 @@ impl From<Error> for Failure {
             Self { exit, code: Cow::Borrowed(error.code()), message, hint, details: Map::new() };
         add_details(&mut failure.details, &error);
         failure
+    }
+}
+
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Self {
+        Error::from(error).into()
     }
 }
 

@@ -19,8 +19,10 @@ mod input;
 mod logging;
 mod output;
 mod page;
+mod phones;
 mod place;
 mod progress;
+mod roots;
 mod summary;
 mod table;
 mod usage;
@@ -49,7 +51,7 @@ pub(crate) fn run() -> ExitCode {
 /// Runs a command and shows its failure, if it fails.
 fn execute(arguments: &Arguments) -> Exit {
     let globals = &arguments.globals;
-    let mut output = Output::new(globals.json, globals.quiet, globals.color);
+    let mut output = Output::new(globals.json, globals.quiet, globals.color).verbose(globals.verbose);
     let serves = matches!(arguments.command, Command::Serve(_));
     if serves {
         output.reserve();
@@ -105,6 +107,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
         Command::Rollback(command) => command.run(&context),
         Command::Compact(command) => command.run(&context),
         Command::Tools(command) => command.run(&context),
+        Command::Device(command) => command.run(&context),
         Command::Config(command) => command.run(&context),
         Command::Eval(command) => command.run(&context),
         Command::Bench(command) => command.run(&context),

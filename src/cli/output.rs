@@ -34,6 +34,7 @@ pub(crate) enum Colour {
 pub(crate) struct Output {
     json: bool,
     quiet: bool,
+    verbose: u8,
     /// Failures go to standard error even as JSON, because standard output belongs to a protocol.
     reserved: bool,
     paint_out: bool,
@@ -49,12 +50,30 @@ impl Output {
         Self {
             json,
             quiet,
+            verbose: 0,
             reserved: false,
             paint_out: paints(colour, terminal),
             paint_err: paints(colour, io::stderr().is_terminal()),
             terminal,
             width: terminal.then(width),
         }
+    }
+
+    /// Tells more, the more often `-v` was given.
+    #[must_use]
+    pub(crate) fn verbose(mut self, verbose: u8) -> Self {
+        self.verbose = verbose;
+        self
+    }
+
+    /// Whether more is wanted than what most people want to know.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose > 0
+    }
+
+    /// Whether nothing but errors is wanted beside the result.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// For a command whose standard output belongs to a protocol.
@@ -137,10 +156,9 @@ impl Output {
 
     /// Shows why the command failed.
     pub(crate) fn failure(&self, failure: &Failure) {
-        if self.json && !self.reserved {
-            // A failure of this last write cannot be told to anybody.
-            let _ = self.json(&failure.to_json());
-        } else {
+        let told = self.json && !self.reserved && self.json(&failure.to_json()).is_ok();
+        // Where standard output takes nothing, a person may still read standard error.
+        if !told {
             let text = match failure.hint.as_str() {
                 "" => Cow::Borrowed(failure.message.as_str()),
                 hint => Cow::Owned(format!("{}; {hint}", failure.message)),

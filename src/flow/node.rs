@@ -130,8 +130,12 @@ impl Reader<'_> {
             let message = format!("no parameter is named {name:?}; declare it, or double the braces");
             let declared: Vec<&str> =
                 self.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-            let problem = Problem::new("undefined_placeholder", pointer, message);
-            self.problems.push(problem.got(name).allowed(declared.join(", ")));
+            let problem = Problem::new("undefined_placeholder", pointer, message).got(name);
+            self.problems.push(if declared.is_empty() {
+                problem
+            } else {
+                problem.allowed(declared.join(", "))
+            });
         }
         found
     }

@@ -78,6 +78,8 @@ impl Outcome {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SkillOutcome {
+    /// Real path of its root; empty where there is none.
+    pub root: String,
     /// Path below its root.
     pub path: String,
     /// The id it is published under; for a rejected one the id it asks for, where it could be read.
@@ -100,6 +102,8 @@ pub struct SkillOutcome {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PassedOver {
+    /// Real path of its root.
+    pub root: String,
     /// Path below its root.
     pub path: String,
     /// Why it cannot be told.
@@ -218,7 +222,7 @@ impl<'o> Planner<'o> {
                 && !self.published.has(&location)
             {
                 if doubt == Doubt::Unclear {
-                    self.pass_over(&file);
+                    self.pass_over(&root.root, &file);
                 }
                 continue;
             }
@@ -227,6 +231,7 @@ impl<'o> Planner<'o> {
                     |id: &str| Wanted::new(id, &file.path, &root_name, self.options.namespace.as_deref());
                 let report = self.outcomes.len();
                 let mut outcome = SkillOutcome {
+                    root: root.root.clone(),
                     path: file.path.clone(),
                     id: skill.id.as_deref().map(|id| wanted(id).id),
                     outcome: Outcome::Rejected,
@@ -260,10 +265,11 @@ impl<'o> Planner<'o> {
     }
 
     /// Names a file that nothing is known of.
-    fn pass_over(&mut self, file: &FileReport) {
+    fn pass_over(&mut self, root: &str, file: &FileReport) {
         for skill in &file.skills {
             if let Err(problems) = &skill.result {
                 self.passed_over.extend(problems.iter().map(|problem| PassedOver {
+                    root: root.to_owned(),
                     path: file.path.clone(),
                     problem: problem.clone(),
                     excerpts: skill.excerpts.clone(),
@@ -339,17 +345,19 @@ impl<'o> Planner<'o> {
     }
 
     fn remove_vanished(&mut self) {
-        let mut gone: Vec<(String, String)> = self
+        let mut gone: Vec<(String, String, String)> = self
             .old
             .iter()
             .filter(|(id, _)| !self.new.contains_key(*id))
             .map(|(id, entry)| {
-                (entry.origin.as_ref().map(|o| o.path.clone()).unwrap_or_default(), id.clone())
+                let of = |part: fn(&Origin) -> &String| entry.origin.as_ref().map(part).cloned();
+                (of(|o| &o.path).unwrap_or_default(), id.clone(), of(|o| &o.root).unwrap_or_default())
             })
             .collect();
         gone.sort();
         self.changed |= !gone.is_empty();
-        self.outcomes.extend(gone.into_iter().map(|(path, id)| SkillOutcome {
+        self.outcomes.extend(gone.into_iter().map(|(path, id, root)| SkillOutcome {
+            root,
             path,
             id: Some(id),
             outcome: Outcome::Removed,

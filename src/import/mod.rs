@@ -31,6 +31,8 @@ mod published;
 mod qualify;
 mod repair;
 mod report;
+#[cfg(test)]
+mod round_trip;
 mod shared;
 mod skill_md;
 mod stream;

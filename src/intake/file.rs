@@ -10,6 +10,7 @@ use crate::import::{
     Doubt, FileContext, FileReport, Format, SkillReport, check_size, is_maestro_text, read_json,
     read_json_lines, read_loose_json, read_maestro, read_skill_file, refuse_loose_json,
 };
+use crate::intake::advice;
 use crate::intake::resources::{self, Budget};
 use crate::intake::walk::{Found, Shape, not_a_file, unreadable};
 use crate::limits::{JSON_SKILL_BYTES_MAX, SKILL_FILE_BYTES_MAX, SKILL_STREAM_BYTES_MAX};
@@ -18,25 +19,37 @@ use crate::tools::ToolRegistry;
 /// Bytes that are looked at of a JSON file that is too large to be a workflow.
 const HEAD_BYTES: u64 = 64 * 1024;
 
+/// What reading a file needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'a> {
+    /// The root that the file was found below.
+    pub(crate) root: &'a Path,
+    /// The tools of the deployment.
+    pub(crate) registry: &'a ToolRegistry,
+    /// What may be kept of the files beside skills.
+    pub(crate) budget: &'a Budget,
+    /// False where only the report counts: the texts around the skills are then dropped at once. They count against
+    /// the budget all the same, so that the report is that of the import.
+    pub(crate) keep_bytes: bool,
+    /// Whether lint looks at the skills.
+    pub(crate) lint: bool,
+}
+
 /// Reads a file into its report; `None` for a YAML file that is no flow after all.
-///
-/// `keep_bytes` is false where only the report counts: the texts around the skills are then dropped at once. They
-/// count against the budget all the same, so that the report is that of the import.
-pub(crate) fn read(
-    found: &Found,
-    root: &Path,
-    registry: &ToolRegistry,
-    keep_bytes: bool,
-    budget: &Budget,
-) -> Option<FileReport> {
+pub(crate) fn read(found: &Found, reader: Reader<'_>) -> Option<FileReport> {
+    let Reader { root, registry, budget, .. } = reader;
     let mut report = match found.shape {
         Shape::Markdown => markdown(found, root, registry, budget),
         Shape::Json | Shape::JsonLines => json(found, registry),
         Shape::MaybeWorkflow => maybe_workflow(found, registry),
         Shape::Flow | Shape::MaybeFlow => flow(found, root, registry)?,
     };
+    tracing::trace!(path = %found.path, format = ?report.format, skills = report.skills.len(), "read a file");
+    if reader.lint {
+        advice::alone(&mut report, found, registry);
+    }
     for skill in &mut report.skills {
-        if let (Ok(entry), false) = (&mut skill.result, keep_bytes) {
+        if let (Ok(entry), false) = (&mut skill.result, reader.keep_bytes) {
             entry.source_text = None;
             entry.resources = Vec::new();
         }

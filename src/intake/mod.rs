@@ -7,6 +7,7 @@
 //!
 //! Invariant: nothing outside the imported roots is read, nothing outside the given folder is written.
 
+mod advice;
 mod export;
 mod file;
 mod fingerprint;
@@ -18,17 +19,22 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Pin};
+use crate::entitlement::Narrowing;
 use crate::error::{Error, Problem, Result};
 use crate::import::{
     Doubt, FileReport, MirrorOptions, Outcome, PassedOver, Plan, RootReading, SkillOutcome, plan,
 };
+use crate::intake::advice::Phrases;
+use crate::intake::file::Reader;
 use crate::intake::resources::Budget;
 use crate::intake::walk::{Found, Search, Shape};
 use crate::model::{Layer, Skill, check_id};
 use crate::tools::ToolRegistry;
 
+pub use advice::real_path;
 pub use export::{ExportFormat, ExportLine, ExportReport, export};
 pub use fingerprint::Fingerprint;
 pub use report::{Counts, ImportReport, PassedOverLine, Rejection, ReportLine, full_json};
@@ -54,6 +60,8 @@ pub struct ImportOptions {
     /// A file that is named itself is JSON lines whatever its name, unless its name or its first line says otherwise;
     /// else a name that says nothing is refused.
     pub any_name: bool,
+    /// Lint looks at what is brought; what it finds is among the warnings of the report.
+    pub lint: bool,
 }
 
 /// How far an import is.
@@ -83,15 +91,28 @@ pub fn import_paths(
     check_namespace(options)?;
     let registry = catalog.registry();
     let read = || read_roots(paths, registry, options, progress);
+    // As it is before the change: what stands in other layers is the same after it.
+    let mut view = catalog.view(Narrowing::default());
+    let standing = if options.lint { Some(view.pin()?) } else { None };
+    let look = standing.as_ref().map(Pin::look);
     if options.check {
         let (roots, refused) = read();
-        return Ok(checked(plan(catalog.entries(Layer::Local)?, roots, &mirror_options(options)), refused));
+        let mut plan = plan(catalog.entries(Layer::Local)?, roots, &mirror_options(options));
+        if options.lint {
+            advice::together(&plan.entries, &mut plan.outcomes, look)?;
+        }
+        return Ok(checked(plan, refused));
     }
     let mut first = Some(read());
     let mut answer = ImportReport::default();
+    let mut phrases = Phrases::default();
     catalog.update(Layer::Local, &mut |existing| {
         let (roots, refused) = first.take().unwrap_or_else(read);
-        let plan = plan(existing, roots, &mirror_options(options));
+        let mut plan = plan(existing, roots, &mirror_options(options));
+        if options.lint {
+            let collided = advice::together(&plan.entries, &mut plan.outcomes, look)?;
+            phrases = Phrases::of(&plan.entries, &plan.outcomes, collided);
+        }
         answer = report(plan.outcomes, plan.passed_over, refused);
         if options.full {
             let skills = plan
@@ -105,6 +126,10 @@ pub fn import_paths(
         }
         Ok(plan.changed.then_some(plan.entries))
     })?;
+    if let Err(error) = phrases.ask(catalog, &mut answer) {
+        // The import is done; what it was to be told beside is not worth its failure.
+        tracing::warn!(%error, "the aliases and examples could not be tried");
+    }
     Ok(answer)
 }
 
@@ -113,7 +138,12 @@ pub fn import_paths(
 pub fn check_paths(paths: &[PathBuf], registry: &ToolRegistry, options: &ImportOptions) -> ImportReport {
     let options = ImportOptions { check: true, ..options.clone() };
     let (roots, refused) = read_roots(paths, registry, &options, &|_| {});
-    checked(plan(Vec::new(), roots, &mirror_options(&options)), refused)
+    let mut plan = plan(Vec::new(), roots, &mirror_options(&options));
+    if options.lint {
+        // Only a look can fail.
+        let _ = advice::together(&plan.entries, &mut plan.outcomes, None);
+    }
+    checked(plan, refused)
 }
 
 fn check_namespace(options: &ImportOptions) -> Result<()> {
@@ -174,11 +204,20 @@ fn read_roots(
         }
     }
     let total = roots.iter().map(|(_, _, search)| search.found.len()).sum();
+    tracing::info!(roots = roots.len(), files = total, "reading files");
+    let begun = Instant::now();
     let done = AtomicUsize::new(0);
     let tick = || progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
     let budget = Budget::default();
     let readings = roots.into_iter().map(|(real, name, search)| {
-        let mut files = read_all(&search.found, &real, registry, !options.check, &budget, &tick);
+        let reader = Reader {
+            root: &real,
+            registry,
+            budget: &budget,
+            keep_bytes: !options.check,
+            lint: options.lint,
+        };
+        let mut files = read_all(&search.found, reader, &tick);
         files.extend(search.refused.into_iter().map(|(path, problem)| {
             // The root itself has no path below itself.
             let path = if path.is_empty() { ".".to_owned() } else { path };
@@ -189,9 +228,17 @@ fn read_roots(
         let mut reading = RootReading::new(name, files);
         reading.unread = search.unread;
         reading.complete = search.complete;
+        tracing::debug!(root = %reading.root, files = reading.files.len(), complete = reading.complete, "read a root");
         reading
     });
-    (readings.collect(), refused)
+    let readings = readings.collect();
+    tracing::info!(files = total, took_ms = milliseconds(begun), "files are read");
+    (readings, refused)
+}
+
+/// Milliseconds since then, for the log.
+fn milliseconds(begun: Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The name under which a root was imported that may be gone: the real path of what there is of it, and the rest.
@@ -242,20 +289,13 @@ fn shape_by_name(name: &str) -> Option<Shape> {
 }
 
 /// Reads files on all processors; the order of the answer is that of the files.
-fn read_all(
-    found: &[Found],
-    root: &Path,
-    registry: &ToolRegistry,
-    keep_bytes: bool,
-    budget: &Budget,
-    tick: &(dyn Fn() + Sync),
-) -> Vec<FileReport> {
+fn read_all(found: &[Found], reader: Reader<'_>, tick: &(dyn Fn() + Sync)) -> Vec<FileReport> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut reports = Vec::new();
         while let Some(file) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
-            reports.extend(file::read(file, root, registry, keep_bytes, budget));
+            reports.extend(file::read(file, reader));
             tick();
         }
         reports
@@ -277,6 +317,7 @@ impl SkillOutcome {
     /// A path that cannot be read at all.
     fn rejected(path: String, problem: Problem) -> Self {
         Self {
+            root: String::new(),
             path,
             id: None,
             outcome: Outcome::Rejected,

@@ -26,6 +26,9 @@ pub struct ImportReport {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct PassedOverLine {
+    /// Real path of its root.
+    #[serde(skip)]
+    pub root: String,
     /// Path below its root.
     pub path: String,
     /// Why it cannot be told what it is.
@@ -40,6 +43,9 @@ pub struct PassedOverLine {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ReportLine {
+    /// Real path of its root; empty for a root that cannot be read.
+    #[serde(skip)]
+    pub root: String,
     /// Path below its root; the path as given for a root that cannot be read.
     pub path: String,
     /// The id it is published under, or asks for.
@@ -112,6 +118,7 @@ impl ImportReport {
         });
         let skills = skills.collect();
         let passed_over = passed_over.into_iter().map(|file| PassedOverLine {
+            root: file.root,
             path: file.path,
             problem: file.problem,
             excerpts: file.excerpts,
@@ -131,6 +138,7 @@ impl From<SkillOutcome> for ReportLine {
     fn from(outcome: SkillOutcome) -> Self {
         let first = outcome.problems.first().map(|problem| problem.code.clone());
         Self {
+            root: outcome.root,
             path: outcome.path,
             // Every published id fits; one that was refused may be as long as its file.
             id: outcome.id.map(|id| shorten(&id).into_owned()),

@@ -199,6 +199,7 @@ fn import_too_large() -> Box<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::intake::file::Reader;
     use crate::intake::{read_all, walk};
     use crate::tools::ToolRegistry;
 
@@ -240,7 +241,9 @@ mod tests {
             // One after the other, so that the broken one comes first.
             let mut reports = Vec::new();
             for file in found.chunks(1) {
-                reports.extend(read_all(file, &root, &ToolRegistry::builtin(), true, &budget, &|| {}));
+                let registry = &ToolRegistry::builtin();
+                let reader = Reader { root: &root, registry, budget: &budget, keep_bytes: true, lint: false };
+                reports.extend(read_all(file, reader, &|| {}));
             }
             assert_eq!(reports.len(), 5, "every file has its report");
             let skills: Vec<_> = reports.iter().flat_map(|report| &report.skills).collect();

@@ -7,11 +7,9 @@ use crate::model::is_invisible;
 
 /// Looks for them; one finding a kind and text, with the first place and the count.
 pub(crate) fn check(subject: &Subject<'_>, text: &Passage<'_>, findings: &mut Findings) {
-    if text
-        .text
-        .bytes()
-        .all(|byte| byte.is_ascii() && (byte >= b' ' || matches!(byte, b'\n' | b'\t' | b'\r')))
-    {
+    // Nearly every text; what stands beside a character is only looked at where one may be hidden.
+    let plain = |c: char| (' '..='~').contains(&c) || !(is_hidden(c) || is_override(c));
+    if text.text.chars().all(plain) {
         return;
     }
     let right_to_left = text.text.chars().any(is_right_to_left);

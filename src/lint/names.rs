@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::catalog::{Look, SkillRef};
 use crate::error::Result;
-use crate::lint::Findings;
 use crate::lint::rules::{
     ALIAS_COLLISION, ALIAS_IS_COMMAND, ALIAS_UNREACHABLE, EXAMPLE_IS_COMMAND, EXAMPLE_UNREACHABLE,
     NAME_COLLISION,
 };
 use crate::lint::subject::{Spot, Subject};
-use crate::model::normalise;
+use crate::lint::{Findings, Remark};
+use crate::model::{Layer, Skill, normalise};
 use crate::tools::exact_command;
 
 /// What somebody calls a skill.
@@ -20,13 +20,15 @@ struct Use<'s> {
     alias: bool,
 }
 
-/// Names and aliases that belong to two skills. Answers the normalised texts that do.
-pub(crate) fn collisions(subjects: &[Subject<'_>], findings: &mut Findings) -> HashSet<String> {
+/// Names and aliases that belong to two skills, told at the later one; and the normalised texts that do.
+pub(crate) fn collisions<'s>(subjects: &[Subject<'s>]) -> (Vec<Remark<'s>>, HashSet<String>) {
     // Sorted, so that the findings come in the same order each time.
-    let mut uses: BTreeMap<String, Vec<Use<'_>>> = BTreeMap::new();
+    let mut uses: BTreeMap<String, Vec<Use<'s>>> = BTreeMap::new();
+    let mut remarks = Vec::new();
     for (index, subject) in subjects.iter().enumerate() {
-        let names = std::iter::once((subject.skill.name.as_str(), false));
-        for (text, alias) in names.chain(subject.skill.aliases.iter().map(|alias| (alias.as_str(), true))) {
+        let skill: &'s Skill = subject.skill;
+        let names = std::iter::once((skill.name.as_str(), false));
+        for (text, alias) in names.chain(skill.aliases.iter().map(|alias| (alias.as_str(), true))) {
             let all = uses.entry(normalise(text)).or_default();
             if !all.iter().any(|known| known.subject == index) {
                 all.push(Use { subject: index, text, alias });
@@ -47,10 +49,36 @@ pub(crate) fn collisions(subjects: &[Subject<'_>], findings: &mut Findings) -> H
                 subjects[first[0].subject].skill.id
             );
             let field = if other.alias { "aliases" } else { "name" };
-            findings.add(rule, &subjects[other.subject], &Spot::value(field, other.text), message);
+            let spot = Spot::value(field, other.text);
+            remarks.push(Remark { rule, subject: other.subject, spot, message });
         }
     }
-    uses.into_keys().collect()
+    (remarks, uses.into_keys().collect())
+}
+
+/// Names and aliases that lead to a skill of one of some layers, to which the subjects do not belong.
+pub(crate) fn standing<'s>(
+    subjects: &[Subject<'s>],
+    look: &Look,
+    layers: &[Layer],
+) -> Result<Vec<Remark<'s>>> {
+    let mut remarks = Vec::new();
+    for (number, subject) in subjects.iter().enumerate() {
+        let skill: &'s Skill = subject.skill;
+        let aliases = skill.aliases.iter().map(|alias| ("aliases", alias, ALIAS_COLLISION));
+        for (field, text, rule) in std::iter::once(("name", &skill.name, NAME_COLLISION)).chain(aliases) {
+            let found = look.lookup(text)?;
+            let other = found.iter().find(|other| layers.contains(&other.layer()) && other.id() != skill.id);
+            let Some(other) = other else { continue };
+            let message = format!(
+                "{text:?} also leads to {:?} of the {} layer; only one of them can answer it: choose another, or be more specific",
+                other.id(),
+                other.layer().name()
+            );
+            remarks.push(Remark { rule, subject: number, spot: Spot::value(field, text), message });
+        }
+    }
+    Ok(remarks)
 }
 
 /// Aliases and examples that are whole device commands.
@@ -71,17 +99,19 @@ pub(crate) fn commands(subject: &Subject<'_>, findings: &mut Findings) {
     }
 }
 
-/// Aliases and examples for which `match` answers something else.
-pub(crate) fn reach(
-    subject: &Subject<'_>,
+/// Aliases and examples for which `match` answers something else, at most `phrases_max` of them tried; `subject` is the
+/// number that remarks carry. Answers how many were tried.
+pub(crate) fn reach<'s>(
+    (subject, skill): (usize, &'s Skill),
     look: &Look,
     collided: &HashSet<String>,
-    findings: &mut Findings,
-) -> Result<()> {
-    let skill = subject.skill;
+    phrases_max: usize,
+    remarks: &mut Vec<Remark<'s>>,
+) -> Result<usize> {
+    let mut tried = 0;
     // A skill that nobody can see, or that is on its way out, reaches nobody by intention.
     if !skill.status.is_active() || !look.get(&skill.id)?.is_some_and(|found| found.is_available()) {
-        return Ok(());
+        return Ok(tried);
     }
     for (field, list, rule) in
         [("aliases", &skill.aliases, ALIAS_UNREACHABLE), ("examples", &skill.examples, EXAMPLE_UNREACHABLE)]
@@ -90,6 +120,10 @@ pub(crate) fn reach(
             if exact_command(text).is_some() || (field == "aliases" && collided.contains(&normalise(text))) {
                 continue;
             }
+            if tried == phrases_max {
+                return Ok(tried);
+            }
+            tried += 1;
             let answer = look.match_request(text)?;
             let found = answer.skill.as_ref().map(SkillRef::id);
             if found == Some(skill.id.as_str()) {
@@ -102,8 +136,8 @@ pub(crate) fn reach(
                     answer.reason
                 ),
             };
-            findings.add(rule, subject, &Spot::value(field, text), message);
+            remarks.push(Remark { rule, subject, spot: Spot::value(field, text), message });
         }
     }
-    Ok(())
+    Ok(tried)
 }

@@ -73,3 +73,21 @@ rules! {
     HIDDEN_CHARACTER Error "lint_hidden_character" "The text holds characters that nobody sees and a model reads.";
     BIDI_CHARACTER Error "lint_bidi_character" "The text holds characters that change the order in which others are shown.";
 }
+
+impl Rule {
+    /// Whether what it finds must not be shown.
+    pub(crate) fn is_secret(self) -> bool {
+        is_secret(self.code)
+    }
+}
+
+/// Whether the rule of a code finds what must not be shown.
+pub(crate) fn is_secret(code: &str) -> bool {
+    code == SECRET.code || code == POSSIBLE_SECRET.code
+}
+
+/// How much a finding of a code matters; `None` for a code that is no rule's.
+#[must_use]
+pub fn severity_of(code: &str) -> Option<Severity> {
+    RULES.iter().find(|rule| rule.code == code).map(|rule| rule.severity)
+}

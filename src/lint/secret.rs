@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::Value;
 
 use crate::lint::Findings;
+use crate::lint::patterns::Patterns;
 use crate::lint::rules::{DEVICE_STATE, PERSONAL_DATA, POSSIBLE_SECRET, Rule, SECRET};
 use crate::lint::subject::{Passage, Spot, Subject};
 
@@ -89,44 +89,30 @@ const NOBODY: [&str; 22] = [
     "agent",
 ];
 
-static PATTERNS: LazyLock<Patterns> = LazyLock::new(Patterns::new);
+/// What stands behind [`ISSUED`].
+const OTHERS: [&str; 5] = [ASSIGNED, EMAIL, TELEPHONE, HOME, SERIAL];
 
-struct Patterns {
-    issued: Vec<(&'static str, Regex)>,
-    assigned: Option<Regex>,
-    email: Option<Regex>,
-    telephone: Option<Regex>,
-    home: Option<Regex>,
-    serial: Option<Regex>,
-}
-
-impl Patterns {
-    /// The patterns are constants, and a test compiles each.
-    fn new() -> Self {
-        Self {
-            issued: ISSUED.iter().filter_map(|(what, text)| Some((*what, Regex::new(text).ok()?))).collect(),
-            assigned: Regex::new(ASSIGNED).ok(),
-            email: Regex::new(EMAIL).ok(),
-            telephone: Regex::new(TELEPHONE).ok(),
-            home: Regex::new(HOME).ok(),
-            serial: Regex::new(SERIAL).ok(),
-        }
-    }
-}
+static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+    let issued = ISSUED.iter().map(|(_, text)| *text);
+    Patterns::new(issued.chain(OTHERS).map(str::to_owned))
+});
 
 /// Looks for secrets, people and devices in a text.
 pub(crate) fn check(subject: &Subject<'_>, text: &Passage<'_>, findings: &mut Findings) {
-    let patterns = &*PATTERNS;
-    for (what, pattern) in &patterns.issued {
-        for found in pattern.find_iter(text.text).filter(|found| !is_placeholder(found.as_str())) {
+    let held = PATTERNS.in_text(text.text);
+    let other = |pattern: usize| held.get(ISSUED.len() + pattern).into_iter();
+    for (number, (what, _)) in ISSUED.iter().enumerate() {
+        let places = held.get(number).into_iter().flat_map(|pattern| pattern.find_iter(text.text));
+        for found in places.filter(|found| !is_placeholder(found.as_str())) {
             let message =
                 format!("this looks like {what} ({}); revoke it, and take it out", shown(found.as_str()));
             findings.add(SECRET, subject, &Spot::within(text, found.start(), found.end()), message);
         }
     }
-    for found in patterns.assigned.iter().flat_map(|pattern| pattern.captures_iter(text.text)) {
+    for found in other(0).flat_map(|pattern| pattern.captures_iter(text.text)) {
         let Some(value) = found.get(1).filter(|value| is_random(value.as_str())) else { continue };
-        let known = patterns.issued.iter().any(|(_, pattern)| pattern.is_match(value.as_str()));
+        let inside = PATTERNS.in_text(value.as_str());
+        let known = (0..ISSUED.len()).any(|number| inside.get(number).is_some());
         if !known {
             let message = "a password or key seems to be written out; make it a secret parameter, or name where it is kept";
             findings.add(POSSIBLE_SECRET, subject, &Spot::within(text, value.start(), value.end()), message);
@@ -139,7 +125,7 @@ pub(crate) fn check(subject: &Subject<'_>, text: &Passage<'_>, findings: &mut Fi
             findings.add(rule, subject, &Spot::within(text, range.0, range.1), message);
         }
     };
-    for found in patterns.email.iter().flat_map(|pattern| pattern.find_iter(text.text)) {
+    for found in other(1).flat_map(|pattern| pattern.find_iter(text.text)) {
         if is_person(found.as_str()) {
             let message = format!(
                 "{} looks like somebody's address; use one at example.com, or a parameter",
@@ -148,12 +134,12 @@ pub(crate) fn check(subject: &Subject<'_>, text: &Passage<'_>, findings: &mut Fi
             tell(PERSONAL_DATA, (found.start(), found.end()), message);
         }
     }
-    for found in patterns.telephone.iter().flat_map(|pattern| pattern.captures_iter(text.text)) {
+    for found in other(2).flat_map(|pattern| pattern.captures_iter(text.text)) {
         let Some(number) = found.get(1).filter(|number| is_telephone(number.as_str())) else { continue };
         let message = "this looks like somebody's telephone number; make it a parameter".to_owned();
         tell(PERSONAL_DATA, (number.start(), number.end()), message);
     }
-    for found in patterns.home.iter().flat_map(|pattern| pattern.captures_iter(text.text)) {
+    for found in other(3).flat_map(|pattern| pattern.captures_iter(text.text)) {
         let (Some(all), Some(who)) = (found.get(0), found.get(1)) else { continue };
         let name = who.as_str().to_ascii_lowercase();
         if !NOBODY.contains(&name.as_str()) && !names_itself_an_example(&name) {
@@ -162,7 +148,7 @@ pub(crate) fn check(subject: &Subject<'_>, text: &Passage<'_>, findings: &mut Fi
             tell(DEVICE_STATE, (all.start(), all.end()), message);
         }
     }
-    for found in patterns.serial.iter().flat_map(|pattern| pattern.find_iter(text.text)) {
+    for found in other(4).flat_map(|pattern| pattern.find_iter(text.text)) {
         let message = format!("{} names one device; make it a parameter", found.as_str());
         tell(DEVICE_STATE, (found.start(), found.end()), message);
     }
@@ -322,13 +308,7 @@ mod tests {
 
     #[test]
     fn every_pattern_compiles() {
-        let patterns = &*PATTERNS;
-        assert_eq!(patterns.issued.len(), ISSUED.len());
-        assert!(
-            [&patterns.assigned, &patterns.email, &patterns.telephone, &patterns.home, &patterns.serial]
-                .iter()
-                .all(|p| p.is_some())
-        );
+        assert!(PATTERNS.are_sound());
     }
 
     #[test]

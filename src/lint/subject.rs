@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::import::Position;
+use crate::import::{Format, Position};
 use crate::lint::json;
 use crate::model::{Kind, Skill};
 
@@ -20,6 +20,10 @@ pub struct Subject<'a> {
     source: Option<Cow<'a, str>>,
     /// Text files beside the skill: path below its folder, and text.
     files: Vec<(&'a str, &'a str)>,
+    /// The rules of authorship, where the format is known.
+    form: Option<Form>,
+    /// Where the skill begins in its file: the place of what is not found in a text.
+    pub(crate) begin: Option<Position>,
 }
 
 /// Which rules of authorship hold for a skill.
@@ -76,7 +80,20 @@ impl<'a> Subject<'a> {
     /// A skill without a file.
     #[must_use]
     pub fn new(skill: &'a Skill) -> Self {
-        Self { skill, path: None, source: None, files: Vec::new() }
+        Self { skill, path: None, source: None, files: Vec::new(), form: None, begin: None }
+    }
+
+    /// Says in which format the skill is written.
+    pub(crate) fn in_format(mut self, format: Format) -> Self {
+        let own = matches!(format, Format::SkillsV2 | Format::CanonicalJson);
+        self.form = Some(if own { Form::Own } else { Form::Foreign });
+        self
+    }
+
+    /// Says where the skill begins in its file.
+    pub(crate) fn begins_at(mut self, place: Option<(u32, u32)>) -> Self {
+        self.begin = place.map(|(line, column)| Position { line, column });
+        self
     }
 
     /// Names the file, and gives its bytes where they are known: places are found in them.
@@ -106,6 +123,9 @@ impl<'a> Subject<'a> {
 
     /// Which rules of authorship hold.
     pub(crate) fn form(&self) -> Form {
+        if let Some(form) = self.form {
+            return form;
+        }
         let Some(source) = &self.source else { return Form::Own };
         if json::is_json(source) {
             // Workflows name no kind.
@@ -163,29 +183,25 @@ impl<'a> Subject<'a> {
         texts
     }
 
-    /// Line and column of a spot, as exactly as the file shows them.
-    pub(crate) fn place(&self, spot: &Spot<'_>) -> Option<Position> {
+    /// The text that a spot is in and its offset there, as exactly as the file shows it.
+    pub(crate) fn locate(&self, spot: &Spot<'_>) -> Option<(&str, usize)> {
         if let Some(file) = spot.file {
             let (_, text) = self.files.iter().find(|(path, _)| *path == file)?;
-            return Some(Position::of(text, spot.offset?));
+            return Some((text, spot.offset?));
         }
         let source = self.source.as_deref()?;
+        let field = spot.field.split('/').next().unwrap_or_default();
         if json::is_json(source) {
-            let field = spot.field.split('/').next().unwrap_or_default();
             // A skill whose id was taken is published under a longer one.
             let ids = [self.skill.id.as_str(), self.skill.id.rsplit('/').next().unwrap_or_default()];
             let at = ids.iter().find_map(|id| json::find(source, id, field, spot.needle))?;
-            return Some(Position::of(source, at));
+            return Some((source, at));
         }
-        if let Some(offset) = spot.offset {
+        if spot.offset.is_some() || field == "content" {
             let start = source.len().checked_sub(self.skill.content.len())?;
-            return source.ends_with(&self.skill.content).then(|| Position::of(source, start + offset));
-        }
-        let field = spot.field.split('/').next().unwrap_or_default();
-        if field == "content" {
             return source
                 .ends_with(&self.skill.content)
-                .then(|| Position::of(source, source.len() - self.skill.content.len()));
+                .then_some((source, start + spot.offset.unwrap_or(0)));
         }
         let start = keys(field).iter().find_map(|key| self.key(key))?;
         let inside = &source[start..];
@@ -196,7 +212,7 @@ impl<'a> Subject<'a> {
         });
         let inside = &inside[..end.unwrap_or(inside.len())];
         let at = spot.needle.and_then(|needle| find(inside, needle)).unwrap_or(0);
-        Some(Position::of(source, start + at))
+        Some((source, start + at))
     }
 
     /// Where a top-level key stands in the front matter.

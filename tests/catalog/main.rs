@@ -4,6 +4,7 @@
 mod damage;
 mod deltas;
 mod entitlement;
+mod languages;
 mod layers;
 mod search;
 mod support;

@@ -28,6 +28,14 @@ fn problems_are_shown_in_their_lines() {
             "{\"id\":\"u\",\"kind\":\"knowledge\",\"name\":\"U\",\"description\":\"D.\",\"content\":\"x\",\n\
              \"allowed_tools\":[\"tap\", \"fly\"]}",
         ),
+        (
+            "lint/SKILL.md",
+            // The key is written in two parts, so that no scanner takes this file for a leak.
+            &format!(
+                "---\nname: lint\ndescription: Opens the lamp.\naliases:\n  - lamp\n---\nTap\u{200b} it.\nkey: AKIA{}\n",
+                "QYLPMN5HHHFPZAM2"
+            ),
+        ),
         ("settings.json", "{\n  // \u{1b}[31mred \u{202e}\n  \"a\": 1\n}\n"),
         (
             "s/SKILL.md",
@@ -37,8 +45,7 @@ fn problems_are_shown_in_their_lines() {
     for (path, text) in files {
         program.write(&format!("in/{path}"), text);
     }
-    let folder = program.path("in").display().to_string();
-    let answer = program.run(&["import", "--check", &folder]).code(1);
+    let answer = program.run_inside(&["import", "--check", "in"]).code(1);
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/golden/diagnostics.txt");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&golden, &answer.stdout).expect("the golden file is written");
@@ -48,7 +55,7 @@ fn problems_are_shown_in_their_lines() {
     assert!(
         answer.stdout.is_ascii() || !answer.stdout.contains(['\u{1b}', '\u{202e}', '\u{9b}', '\u{200b}'])
     );
-    let painted = program.run(&["--color", "always", "import", "--check", &folder]).code(1).stdout;
+    let painted = program.run_inside(&["--color", "always", "import", "--check", "in"]).code(1).stdout;
     let bare = strip(&painted);
     assert_eq!(bare, expected, "colour changes nothing else");
 }

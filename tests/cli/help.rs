@@ -20,7 +20,7 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 22] = [
+pub(crate) const COMMANDS: [&str; 23] = [
     "demo",
     "serve",
     "list",
@@ -38,6 +38,7 @@ pub(crate) const COMMANDS: [&str; 22] = [
     "rollback",
     "compact",
     "tools",
+    "device",
     "config",
     "eval",
     "bench",

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::Stdio;
 
-use crate::program::{Program, bare};
+use crate::program::Program;
 
 /// Characters that act on a terminal.
 fn acts(text: &str) -> bool {
@@ -80,10 +80,15 @@ fn a_reader_that_goes_away_is_no_failure() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_behind_standard_output_is_told() {
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
-    let done = bare().arg("man").stdout(full).output().expect("it runs");
-    assert_eq!(done.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&done.stderr).contains("cannot write the result"));
+    let program = Program::filled();
+    for words in [&["man"][..], &["list"], &["list", "--json"], &["get", "gone", "--json"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let done = program.command().args(words).stdout(full).output().expect("it runs");
+        assert_eq!(done.status.code(), Some(1), "{words:?}");
+        let said = String::from_utf8_lossy(&done.stderr);
+        let expect = if words.contains(&"get") { "no skill \"gone\"" } else { "cannot write the result" };
+        assert!(said.starts_with("error: ") && said.contains(expect), "{words:?}: {said}");
+    }
 }
 
 #[test]

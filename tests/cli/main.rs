@@ -7,6 +7,7 @@ mod bench;
 mod config;
 mod damage;
 mod demo;
+mod device;
 mod diagnostics;
 mod docs;
 mod eval;

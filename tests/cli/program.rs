@@ -68,6 +68,12 @@ impl Program {
         Answer::of(&self.command().args(words).output().expect("the program runs"))
     }
 
+    /// Runs in the program's folder, so that arguments may be relative to it.
+    pub(crate) fn run_inside(&self, words: &[&str]) -> Answer {
+        let mut command = self.command();
+        Answer::of(&command.args(words).current_dir(self.path(".")).output().expect("the program runs"))
+    }
+
     /// Runs with arguments and an input.
     pub(crate) fn run_with_input(&self, words: &[&str], input: &str) -> Answer {
         let mut child = self

@@ -60,16 +60,27 @@ fn what_stops_the_server_is_told_on_standard_error_only() {
 }
 
 #[test]
-fn an_empty_list_of_device_tools_is_not_silent() {
+fn device_tools_are_listed_without_a_phone_and_limited_by_a_pinned_skill() {
     let program = Program::new();
-    let words = ["serve", "--tools", "device"];
-    assert!(tools(&program, &words).is_empty());
-    let said = program.run(&words).code(0).stderr;
-    assert!(said.starts_with("warning: device tools") && said.lines().count() == 1, "{said}");
-    assert_eq!(program.run(&["-q", "serve", "--tools", "device"]).code(0).stderr, "");
-    assert_eq!(program.run(&["serve", "--tools", "skills"]).code(0).stderr, "");
-    let configured = program.with("REPERTOIRE_SERVER_TOOLS", " device ");
-    assert!(configured.run(&["serve"]).code(0).stderr.contains("no tool is offered"));
+    let listed = tools(&program, &["serve", "--tools", "device"]);
+    assert!(listed.len() > 20 && listed.iter().any(|name| name == "tap"), "{listed:?}");
+    assert!(!listed.iter().any(|name| name == "list_skills" || name == "use_skill"), "{listed:?}");
+    let pinned = tools(&program, &["serve", "--tools", "device", "--skill", "xiaohongshu"]);
+    assert!(!pinned.is_empty() && pinned.len() < listed.len(), "{pinned:?}");
+    assert!(pinned.iter().all(|name| listed.contains(name)), "{pinned:?}");
+    assert_eq!(program.run(&["serve", "--tools", "device"]).code(0).stderr, "");
+}
+
+#[test]
+fn a_policy_file_that_is_wrong_stops_the_server_with_its_lines() {
+    let program = Program::new();
+    let file =
+        program.write("policy.toml", "[[rule]]\nname = \"a\"\ntools = [\"tapp\"]\ndecide = \"never\"\n");
+    let program = program.with("REPERTOIRE_POLICY_FILE", &file);
+    let said = program.run(&["serve"]).code(3).stderr;
+    for part in ["line 3", "\"tap\"", "line 4", "allow, ask or deny"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
 }
 
 #[cfg(target_os = "linux")]

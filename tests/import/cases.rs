@@ -23,14 +23,7 @@ fn disagreements(case: &Path) -> Vec<String> {
         serde_json::from_slice(&fs::read(case.join("expected.json")).expect("expected")).expect("JSON");
     let directory = expected["assume_directory_name"].as_str().expect("directory");
     let temporary = tempfile::tempdir().expect("folder");
-    let home = temporary.path().join(directory);
-    for item in fs::read_dir(case).expect("case").map(|item| item.expect("item")) {
-        let name = item.file_name().into_string().expect("name");
-        let sibling = ["other", "mirror", "lower"].contains(&name.as_str());
-        if name != "expected.json" {
-            copy(&item.path(), &if sibling { temporary.path().join(&name) } else { home.join(&name) });
-        }
-    }
+    lay_out(case, temporary.path(), directory);
     let report = serde_json::to_value(check(&[temporary.path()])).expect("report");
     let path = format!("{directory}/SKILL.md");
     let mine: Vec<&Value> =
@@ -44,6 +37,17 @@ fn disagreements(case: &Path) -> Vec<String> {
         what.insert_str(0, &format!("{}: ", case.file_name().expect("name").to_string_lossy()));
     }
     wrong
+}
+
+/// Puts the files of a case where they are in the wild.
+pub(crate) fn lay_out(case: &Path, root: &Path, directory: &str) {
+    for item in fs::read_dir(case).expect("case").map(|item| item.expect("item")) {
+        let name = item.file_name().into_string().expect("name");
+        let sibling = ["other", "mirror", "lower"].contains(&name.as_str());
+        if name != "expected.json" {
+            copy(&item.path(), &if sibling { root.join(&name) } else { root.join(directory).join(&name) });
+        }
+    }
 }
 
 fn compare(expected: &Value, got: &Value, report: &Value) -> Vec<String> {

@@ -1,11 +1,13 @@
 //! Import from the outside: the front matter cases, folders, duplicates, bad files.
 
 mod cases;
+mod docs;
 mod folders;
 mod hostile;
 mod json;
 mod maestro;
 mod mirror;
+mod round_trip;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! Measures repertoire beside what a team would use instead: one catalog file, one stream of queries, one run, one table.
 //!
-//! `peers [--root DIR] [--rounds N] [--only THEME,...] SIZE...` prints the table of these sizes (`1k`, `10k`, `100k`, `1M`);
+//! `peers [--root DIR] [--rounds N] [--only THEME,...] SIZE...` prints the table of these sizes (`1k`, `10k`, `100k`, `1M`;
+//! also as `--skills 1k,10k`);
 //! themes are `keys`, `text`, `cold`, `swap`, `durable`, `sizes`. What is built stays in DIR for the next run.
 
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -72,6 +73,11 @@ impl Plan {
                 "--root" => plan.root = PathBuf::from(value()?),
                 "--rounds" => plan.rounds = value()?.parse()?,
                 "--only" => plan.themes = value()?.split(',').map(str::to_owned).collect(),
+                "--skills" => {
+                    for size in value()?.split(',') {
+                        plan.sizes.push(size_of(size)?);
+                    }
+                }
                 size => plan.sizes.push(size_of(size)?),
             }
         }

@@ -3,6 +3,7 @@
 
 mod model;
 mod sweep;
+mod worlds;
 
 use std::path::Path;
 use std::sync::Arc;

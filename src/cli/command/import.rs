@@ -7,7 +7,8 @@ use repertoire::catalog::Catalog;
 use repertoire::error::counted;
 use repertoire::import::Outcome;
 use repertoire::intake::{self, Counts, ImportOptions, ImportReport, ReportLine};
-use repertoire::limits::PROGRESS_FILES_MIN;
+use repertoire::limits::{LINT_IMPORT_TOLD_MAX, PROGRESS_FILES_MIN};
+use repertoire::lint;
 use repertoire::model::Layer;
 
 use crate::cli::context::Context;
@@ -15,6 +16,7 @@ use crate::cli::diagnostic::Severity;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::page::{Page, Tone};
 use crate::cli::progress;
+use crate::cli::roots::Roots;
 use crate::cli::watch::Watch;
 
 /// Arguments of `import`.
@@ -89,6 +91,7 @@ impl Import {
         options.keep = self.keep;
         options.forget = self.forget;
         options.namespace.clone_from(&self.namespace);
+        options.lint = !context.output.is_quiet() || context.output.is_json();
         let starter = shows_starter(catalog)?;
         let bar = progress::files(&context.output, "reading");
         let report = intake::import_paths(catalog, &self.paths, &options, &|progress| {
@@ -99,7 +102,15 @@ impl Import {
         });
         bar.finish_and_clear();
         let report = report?;
-        context.output.answer(&report, |out| write(out, &report))?;
+        let shown = Shown { roots: Roots::of(&self.paths), all: context.output.is_verbose() };
+        let mut left_out = 0;
+        context.output.answer(&report, |out| left_out = write(out, &report, &shown))?;
+        if left_out > 0 {
+            let findings = counted(left_out as u64, "finding");
+            context.output.note(&format!(
+                "lint has {findings} more about these skills; `repertoire lint PATH` shows them all"
+            ));
+        }
         if self.check {
             context.output.note("nothing was changed (--check)");
         }
@@ -132,16 +143,32 @@ fn shows_starter(catalog: &Catalog) -> Result<bool, Failure> {
     Ok(catalog.status()?.layers.iter().any(|layer| layer.layer == Layer::Bundled))
 }
 
-/// Writes what changed or needs a look, in the manner of a compiler, and the sums.
-fn write(out: &mut Page, report: &ImportReport) {
+/// What of a report is shown, and how.
+struct Shown {
+    roots: Roots,
+    /// Also notes, of unchanged skills too, however many there are.
+    all: bool,
+}
+
+/// Writes what changed or needs a look, in the manner of a compiler, and the sums. Answers how many findings of lint were
+/// left out.
+fn write(out: &mut Page, report: &ImportReport, shown: &Shown) -> usize {
+    let (mut told, mut left_out) = (0, 0);
     for line in &report.skills {
-        write_line(out, line);
+        write_line(out, line, shown, &mut |severity| {
+            let new = matches!(line.outcome, Outcome::Added | Outcome::Changed);
+            let tells = shown.all || (new && severity != lint::Severity::Note && told < LINT_IMPORT_TOLD_MAX);
+            *(if tells { &mut told } else { &mut left_out }) += 1;
+            tells
+        });
     }
     for file in &report.passed_over {
-        out.put(Tone::Careful, "passed over").put(Tone::Plain, "  ").line(Tone::Faint, &file.path);
-        out.diagnostic(Severity::Warning, &file.path, &file.problem, &file.excerpts);
+        let path = shown.roots.shown(&file.root, &file.path);
+        out.put(Tone::Careful, "passed over").put(Tone::Plain, "  ").line(Tone::Faint, &path);
+        out.diagnostic(Severity::Warning, &path, &file.problem, &file.excerpts);
     }
     out.line(Tone::Strong, &sums(report.counts));
+    left_out
 }
 
 /// The sums in a sentence; outcomes that did not occur are left out.
@@ -162,31 +189,45 @@ pub(crate) fn sums(counts: Counts) -> String {
     }
 }
 
-fn write_line(out: &mut Page, line: &ReportLine) {
+/// Writes a line, unless nothing is to be said; `tells` decides about each finding of lint.
+fn write_line(
+    out: &mut Page,
+    line: &ReportLine,
+    shown: &Shown,
+    tells: &mut dyn FnMut(lint::Severity) -> bool,
+) {
     let tone = match line.outcome {
         Outcome::Added | Outcome::Changed => Tone::Good,
         Outcome::Removed => Tone::Careful,
         Outcome::Rejected => Tone::Bad,
         Outcome::Unchanged => Tone::Faint,
     };
-    let quiet = line.outcome == Outcome::Unchanged && line.warnings.is_empty() && line.unavailable.is_empty();
-    if quiet {
+    let mut warnings = Vec::new();
+    for problem in &line.warnings {
+        match lint::severity_of(&problem.code) {
+            None => warnings.push((Severity::Warning, problem)),
+            Some(severity) if tells(severity) => warnings.push((severity.into(), problem)),
+            Some(_) => {}
+        }
+    }
+    if line.outcome == Outcome::Unchanged && warnings.is_empty() && line.unavailable.is_empty() {
         return;
     }
     out.put(tone, &format!("{:<9}", line.outcome.name())).put(Tone::Plain, " ");
     if let Some(id) = &line.id {
         out.put(Tone::Name, id).put(Tone::Plain, "  ");
     }
+    let path = shown.roots.shown(&line.root, &line.path);
     let folded = line.folded_into.as_ref().map(|path| format!(" (the same as {path})")).unwrap_or_default();
-    out.line(Tone::Faint, &format!("{}{folded}", line.path));
+    out.line(Tone::Faint, &format!("{path}{folded}"));
     let excerpts = &line.excerpts;
     for problem in &line.unavailable_problems {
-        out.diagnostic(Severity::Unavailable, &line.path, problem, excerpts);
+        out.diagnostic(Severity::Unavailable, &path, problem, excerpts);
     }
-    for problem in &line.warnings {
-        out.diagnostic(Severity::Warning, &line.path, problem, excerpts);
+    for (severity, problem) in warnings {
+        out.diagnostic(severity, &path, problem, excerpts);
     }
     for problem in line.error.iter().flat_map(|error| &error.problems) {
-        out.diagnostic(Severity::Error, &line.path, problem, excerpts);
+        out.diagnostic(Severity::Error, &path, problem, excerpts);
     }
 }

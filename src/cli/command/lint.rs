@@ -1,7 +1,7 @@
 //! `lint`: what is wrong with skills that can be imported, of files or of this catalog.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use repertoire::catalog::{BundledMode, Catalog, Look, Options};
@@ -9,8 +9,7 @@ use repertoire::flow::compile;
 use repertoire::intake::{self, ImportOptions, ImportReport};
 use repertoire::limits::{LIST_LIMIT_MAX, SKILL_FILE_BYTES_MAX};
 use repertoire::lint::{Finding, Severity, Subject, lint, sarif};
-use repertoire::model::Origin;
-use repertoire::{Entry, Filter, Layer, Narrowing, Skill};
+use repertoire::{Entry, Filter, Layer, Narrowing, Problem, Skill};
 use serde::Serialize;
 
 use crate::cli::context::Context;
@@ -18,6 +17,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::folder::Folder;
 use crate::cli::page::{Page, Tone};
 use crate::cli::progress;
+use crate::cli::roots::Roots;
 
 /// Arguments of `lint`.
 #[derive(Debug, Args)]
@@ -92,7 +92,7 @@ impl Lint {
             Options::default().registry(context.registry()?).bundled(BundledMode::Never).keep_generations(1);
         let catalog = Catalog::open_with(folder.path().join("data"), options)?;
         let mut findings = Vec::new();
-        let mut roots = HashMap::new();
+        let roots = Roots::of(&self.paths);
         let bar = progress::files(&context.output, "reading");
         for path in &self.paths {
             let one = [path.clone()];
@@ -100,10 +100,7 @@ impl Lint {
                 bar.set_length(progress.total as u64);
                 bar.set_position(progress.done as u64);
             })?;
-            findings.extend(of_report(path, &report));
-            if let Ok(real) = path.canonicalize() {
-                roots.entry(real.display().to_string()).or_insert_with(|| path.clone());
-            }
+            findings.extend(of_report(&roots, &report));
         }
         bar.finish_and_clear();
         let entries = catalog.entries(Layer::Local)?;
@@ -119,31 +116,28 @@ impl Lint {
 }
 
 /// What the import itself refuses, and what cannot be used here.
-fn of_report(root: &Path, report: &ImportReport) -> Vec<Finding> {
+fn of_report(roots: &Roots, report: &ImportReport) -> Vec<Finding> {
     let mut findings = Vec::new();
     for line in &report.skills {
-        let path = shown(root, &line.path);
+        let path = roots.shown(&line.root, &line.path);
         let id = line.id.as_deref();
         for problem in line.error.iter().flat_map(|error| &error.problems) {
-            findings.push(Finding::rejected(path.clone(), id, problem));
+            findings.push(Finding::rejected(path.clone(), id, problem).with_excerpts(&line.excerpts));
         }
-        for problem in &line.unavailable {
-            findings.push(Finding::unavailable(path.clone(), id, problem));
+        for problem in &line.unavailable_problems {
+            findings.push(Finding::unavailable(path.clone(), id, problem).with_excerpts(&line.excerpts));
         }
     }
     findings
-}
-
-/// A path below a root, as somebody in this folder would write it.
-fn shown(root: &Path, path: &str) -> String {
-    if root.is_dir() { root.join(path).display().to_string() } else { root.display().to_string() }
 }
 
 /// The texts of the JSON files that skills were read from, by their real path; the catalog does not keep them.
 fn json_texts(entries: &[Entry]) -> HashMap<PathBuf, Vec<u8>> {
     let mut texts = HashMap::new();
     for entry in entries.iter().filter(|entry| entry.source_text.is_none()) {
-        let Some(path) = entry.origin.as_ref().map(real_path).filter(|path| !texts.contains_key(path)) else {
+        let Some(path) =
+            entry.origin.as_ref().map(intake::real_path).filter(|path| !texts.contains_key(path))
+        else {
             continue;
         };
         let small =
@@ -156,23 +150,12 @@ fn json_texts(entries: &[Entry]) -> HashMap<PathBuf, Vec<u8>> {
     texts
 }
 
-/// Where the file of an origin lies; a file that is a root of its own is its root.
-fn real_path(origin: &Origin) -> PathBuf {
-    let root = Path::new(&origin.root);
-    if root.is_dir() { root.join(&origin.path) } else { root.to_owned() }
-}
-
-fn subject<'e>(
-    entry: &'e Entry,
-    roots: &HashMap<String, PathBuf>,
-    texts: &'e HashMap<PathBuf, Vec<u8>>,
-) -> Subject<'e> {
+fn subject<'e>(entry: &'e Entry, roots: &Roots, texts: &'e HashMap<PathBuf, Vec<u8>>) -> Subject<'e> {
     let subject = Subject::new(&entry.skill).with_files(entry.resources.iter().map(AsRef::as_ref));
     let Some(origin) = &entry.origin else { return subject };
-    let root = roots.get(&origin.root).map_or_else(|| Path::new(&origin.root), PathBuf::as_path);
     let text = entry.source_text.as_deref();
-    let text = text.or_else(|| texts.get(&real_path(origin)).map(Vec::as_slice));
-    subject.written(shown(root, &origin.path), text)
+    let text = text.or_else(|| texts.get(&intake::real_path(origin)).map(Vec::as_slice));
+    subject.written(roots.shown(&origin.root, &origin.path), text)
 }
 
 /// Looks at what this deployment sees.
@@ -181,18 +164,16 @@ fn of_catalog(context: &Context) -> Result<Vec<Finding>, Failure> {
     let mut view = catalog.view(Narrowing::default());
     let pin = view.pin()?;
     let local = catalog.entries(Layer::Local)?;
+    let (texts, roots) = (json_texts(&local), Roots::default());
     let mut findings = Vec::new();
     for entry in &local {
-        let path = entry
-            .origin
-            .as_ref()
-            .map_or_else(String::new, |origin| shown(Path::new(&origin.root), &origin.path));
+        let path =
+            entry.origin.as_ref().map_or_else(String::new, |origin| roots.shown(&origin.root, &origin.path));
         for problem in &compile(&entry.skill, catalog.registry()).unavailable {
             findings.push(Finding::unavailable(path.clone(), Some(&entry.skill.id), problem));
         }
     }
     let seen = visible(pin.look())?;
-    let (texts, roots) = (json_texts(&local), HashMap::new());
     let entries: HashMap<&str, &Entry> = local.iter().map(|entry| (entry.skill.id.as_str(), entry)).collect();
     let subjects: Vec<Subject<'_>> = seen
         .iter()
@@ -224,27 +205,14 @@ fn visible(look: &Look) -> Result<Vec<(Layer, Skill)>, Failure> {
     }
 }
 
-/// `path:line:column: severity: message [code]`.
+/// Findings in the manner of a compiler, with the lines that they are in, and how many there are.
 fn write(out: &mut Page, findings: &[Finding], counts: Counts) {
     for finding in findings {
-        let mut place = match (&finding.path, &finding.id) {
-            (Some(path), _) if !path.is_empty() => path.clone(),
-            (_, Some(id)) => id.clone(),
-            _ => String::new(),
-        };
-        for number in [finding.line, finding.column].into_iter().flatten() {
-            place.push(':');
-            place.push_str(&number.to_string());
-        }
-        let tone = match finding.severity {
-            Severity::Error => Tone::Bad,
-            Severity::Warning => Tone::Careful,
-            Severity::Note => Tone::Faint,
-        };
-        out.put(Tone::Plain, &format!("{place}: "))
-            .put(tone, finding.severity.name())
-            .put(Tone::Plain, &format!(": {} ", finding.message))
-            .line(Tone::Faint, &format!("[{}]", finding.code));
+        let place = finding.path.as_deref().filter(|path| !path.is_empty());
+        let place = place.or(finding.id.as_deref()).unwrap_or_default();
+        let mut problem = Problem::new(finding.code, "", finding.message.clone());
+        (problem.line, problem.column) = (finding.line, finding.column);
+        out.diagnostic(finding.severity.into(), place, &problem, finding.excerpt.as_slice());
     }
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let sums =

@@ -5,6 +5,7 @@ pub(super) mod compact;
 pub(super) mod completions;
 pub(super) mod config;
 pub(super) mod demo;
+pub(super) mod device;
 pub(super) mod entitlements;
 pub(super) mod eval;
 pub(super) mod export;

@@ -4,6 +4,8 @@ use std::error::Error as _;
 use std::io::IsTerminal as _;
 
 use clap::Args;
+use repertoire::device::FileAccess;
+use repertoire::guard::GuardOptions;
 use repertoire::mcp::{self, Server, ServerOptions, SessionError, ToolFilter};
 
 use crate::cli::config::{Key, Origin};
@@ -20,6 +22,16 @@ pub(crate) struct Serve {
         help = "Which tools to offer: skills, device, all, or comma-separated names [env: REPERTOIRE_SERVER_TOOLS]"
     )]
     tools: Option<String>,
+    /// Skill whose allowed tools are never exceeded
+    #[arg(
+        long,
+        value_name = "ID",
+        help = "Limit the device tools to those that this skill allows, whatever the model asks [env: REPERTOIRE_SERVER_SKILL]"
+    )]
+    skill: Option<String>,
+    /// Another driver than adb
+    #[arg(long, value_name = "DRIVER", hide = true)]
+    driver: Option<String>,
 }
 
 impl Serve {
@@ -32,13 +44,18 @@ impl Serve {
         if let Some(tools) = &self.tools {
             context.settings.set_flag(Key::SERVER_TOOLS, "--tools", tools)?;
         }
-        let options = ServerOptions::default().tools(offered(&context)?);
-        if context.settings.text(Key::SERVER_TOOLS).is_some_and(|which| which.trim() == "device") {
-            context.output.warn(
-                "device tools are not part of this version, so that no tool is offered; use `--tools skills` or `all`",
-            );
+        if let Some(skill) = &self.skill {
+            context.settings.set_flag(Key::SERVER_SKILL, "--skill", skill)?;
         }
+        let tools = offered(&context)?;
         let catalog = context.catalog()?;
+        let mut guard = GuardOptions::default().policy(context.policy(catalog.registry())?);
+        if let Some(skill) = context.settings.text(Key::SERVER_SKILL) {
+            guard = guard.pinned(skill);
+        }
+        let files = FileAccess::Below(context.data.path.join("screenshots"));
+        let devices = context.devices(self.driver.as_deref(), files)?;
+        let options = ServerOptions::default().tools(tools).devices(devices).guard(guard);
         if std::io::stdin().is_terminal() {
             context.output.note("serving MCP on standard input and output; an MCP client is to start this");
         }

@@ -108,6 +108,16 @@ impl Key {
     pub(crate) const SYNC_URL: Self = Self::named("sync", "url");
     /// `[server] tools`.
     pub(crate) const SERVER_TOOLS: Self = Self::named("server", "tools");
+    /// `[server] skill`.
+    pub(crate) const SERVER_SKILL: Self = Self::named("server", "skill");
+    /// `[policy] file`.
+    pub(crate) const POLICY_FILE: Self = Self::named("policy", "file");
+    /// `[device] serial`.
+    pub(crate) const DEVICE_SERIAL: Self = Self::named("device", "serial");
+    /// `[device] adb_server`.
+    pub(crate) const DEVICE_ADB_SERVER: Self = Self::named("device", "adb_server");
+    /// `[device] timeout_ms`.
+    pub(crate) const DEVICE_TIMEOUT_MS: Self = Self::named("device", "timeout_ms");
     /// `[bundled] mode`.
     pub(crate) const BUNDLED_MODE: Self = Self::named("bundled", "mode");
     /// `[tools] file`.

@@ -47,7 +47,8 @@ impl ServerAddress {
         let (host, port) = rest.rsplit_once(':').unwrap_or((HOST, rest));
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let port: u16 = port.parse().map_err(|_| wrong())?;
-        let other = ["localfilesystem", "localabstract", "localreserved", "vsock", "acceptfd"].contains(&host);
+        let other =
+            ["localfilesystem", "localabstract", "localreserved", "vsock", "acceptfd"].contains(&host);
         if port == 0 || host.is_empty() || host.contains(['/', ' ']) || other {
             return Err(wrong());
         }
@@ -125,7 +126,15 @@ mod tests {
             let address = ServerAddress::parse(text).unwrap();
             assert_eq!(address.to_string(), expect);
         }
-        for text in ["", "tcp:", "a:b", "127.0.0.1:0", "localfilesystem:/run/adb", "localabstract:5", "127.0.0.1:99999"] {
+        for text in [
+            "",
+            "tcp:",
+            "a:b",
+            "127.0.0.1:0",
+            "localfilesystem:/run/adb",
+            "localabstract:5",
+            "127.0.0.1:99999",
+        ] {
             assert!(ServerAddress::parse(text).is_err(), "{text}");
         }
     }
@@ -133,9 +142,8 @@ mod tests {
     #[test]
     fn the_socket_variable_wins_over_the_port_variable() {
         let read = |pairs: &[(&str, &str)]| {
-            let find = |name: &str| {
-                pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
-            };
+            let find =
+                |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
             ServerAddress::from_variables(find)
         };
         let both = [("ADB_SERVER_SOCKET", "tcp:127.0.0.1:6000"), ("ANDROID_ADB_SERVER_PORT", "7000")];
@@ -147,7 +155,9 @@ mod tests {
 
     #[test]
     fn only_a_server_on_this_computer_may_be_started() {
-        for (text, local) in [("5037", true), ("localhost:1", true), ("[::1]:1", true), ("10.0.0.2:5037", false)] {
+        for (text, local) in
+            [("5037", true), ("localhost:1", true), ("[::1]:1", true), ("10.0.0.2:5037", false)]
+        {
             assert_eq!(ServerAddress::parse(text).unwrap().is_local(), local, "{text}");
         }
     }

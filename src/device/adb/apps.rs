@@ -86,7 +86,8 @@ async fn launcher(client: &Client, device: &str, package: &str) -> DeviceResult<
     if !client.features(device).await?.contains("cmd") {
         return Ok(None);
     }
-    let words = ["package", "resolve-activity", "--brief", "--user", "0", "-a", MAIN, "-c", LAUNCHER, package];
+    let words =
+        ["package", "resolve-activity", "--brief", "--user", "0", "-a", MAIN, "-c", LAUNCHER, package];
     let said = client.service(device, &words).await?;
     let prefix = format!("{package}/");
     let found = said.lines().map(str::trim).rfind(|line| line.starts_with(&prefix) && !line.contains(' '));
@@ -139,7 +140,8 @@ async fn by_monkey(client: &Client, device: &str, package: &str, before: &str) -
     let words = ["monkey", "-p", package, "-c", LAUNCHER, "1"];
     let output = client.shell(device, &line(&words), client.timeout() + START).await?;
     let said = output.said();
-    let done = said.contains("Events injected: 1") && !said.contains("No activities found") && output.code == 0;
+    let done =
+        said.contains("Events injected: 1") && !said.contains("No activities found") && output.code == 0;
     if done { Ok(()) } else { Err(not_started(package, before)) }
 }
 
@@ -178,7 +180,12 @@ pub(super) async fn stop(client: &Client, device: &str, package: &str) -> Device
 }
 
 /// Opens an address.
-pub(super) async fn open_url(client: &Client, device: &str, url: &str, package: Option<&str>) -> DeviceResult<()> {
+pub(super) async fn open_url(
+    client: &Client,
+    device: &str,
+    url: &str,
+    package: Option<&str>,
+) -> DeviceResult<()> {
     let mut words = vec!["-a", "android.intent.action.VIEW", "-d", url];
     if let Some(package) = package {
         words.extend(["-p", package]);
@@ -221,7 +228,8 @@ pub(super) async fn open_settings(
             &package,
         ],
     };
-    open(client, device, &words, "the page of the settings", "open the settings app and look for it there").await
+    open(client, device, &words, "the page of the settings", "open the settings app and look for it there")
+        .await
 }
 
 async fn open(client: &Client, device: &str, intent: &[&str], what: &str, hint: &str) -> DeviceResult<()> {
@@ -269,7 +277,8 @@ mod tests {
         let front = "Warning: Activity not started, its current task has been brought to the front\nStatus: ok\nComplete";
         assert_eq!(started(front, 0), Started::Yes);
         assert!(matches!(started(no_class, 0), Started::NoSuch(_)));
-        let unresolved = "Error: Activity not started, unable to resolve Intent { act=android.intent.action.VIEW }";
+        let unresolved =
+            "Error: Activity not started, unable to resolve Intent { act=android.intent.action.VIEW }";
         assert!(matches!(started(unresolved, 0), Started::NoSuch(_)));
         assert!(matches!(started(denied, 0), Started::Failed(_)));
         assert!(matches!(started("Status: timeout\nComplete", 0), Started::Failed(_)));

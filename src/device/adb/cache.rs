@@ -68,9 +68,7 @@ mod tests {
     #[test]
     fn facts_are_dropped_when_the_list_of_phones_changes() {
         let cache = Cache::default();
-        let launcher = |changes| {
-            cache.with(changes, "A", |facts| facts.launchers.get("com.x").cloned())
-        };
+        let launcher = |changes| cache.with(changes, "A", |facts| facts.launchers.get("com.x").cloned());
         cache.with(1, "A", |facts| facts.launchers.insert("com.x".into(), "com.x/.Main".into()));
         assert_eq!(launcher(1).as_deref(), Some("com.x/.Main"));
         assert_eq!(launcher(2), None);

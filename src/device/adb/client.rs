@@ -162,7 +162,13 @@ impl Client {
         Ok(self.run(device, &[&["cmd"], words].concat()).await?.said())
     }
 
-    async fn raw(&self, device: &str, service: &str, limit: usize, timeout: Duration) -> DeviceResult<Vec<u8>> {
+    async fn raw(
+        &self,
+        device: &str,
+        service: &str,
+        limit: usize,
+        timeout: Duration,
+    ) -> DeviceResult<Vec<u8>> {
         self.changes().await?;
         self.within(device, timeout, async {
             let mut link = self.server.open(device, service.as_bytes()).await?;
@@ -209,7 +215,8 @@ impl Client {
     /// Reads a file of the phone.
     pub(super) async fn pull(&self, device: &str, path: &str) -> DeviceResult<Vec<u8>> {
         self.changes().await?;
-        let (size, mut link) = self.within(device, self.timeout, sync::stat(&self.server, device, path)).await?;
+        let (size, mut link) =
+            self.within(device, self.timeout, sync::stat(&self.server, device, path)).await?;
         self.within(device, self.timeout + transfer_time(size), sync::receive(&mut link, path)).await
     }
 }

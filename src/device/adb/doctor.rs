@@ -47,7 +47,14 @@ pub struct Finding {
 struct Findings(Vec<Finding>);
 
 impl Findings {
-    fn add(&mut self, check: &'static str, device: &str, verdict: Verdict, found: impl Into<String>, hint: &str) {
+    fn add(
+        &mut self,
+        check: &'static str,
+        device: &str,
+        verdict: Verdict,
+        found: impl Into<String>,
+        hint: &str,
+    ) {
         self.0.push(Finding {
             check,
             device: device.to_owned(),
@@ -148,7 +155,13 @@ async fn phone(findings: &mut Findings, driver: &AdbDriver, device: &str) {
     match client.features(device).await {
         Ok(features) if features.contains("shell_v2") => {
             let abb = if features.contains("abb_exec") { ", services without a shell" } else { "" };
-            findings.add("features", device, Verdict::Good, format!("exit codes and separate errors{abb}"), "");
+            findings.add(
+                "features",
+                device,
+                Verdict::Good,
+                format!("exit codes and separate errors{abb}"),
+                "",
+            );
         }
         Ok(_) => findings.add(
             "features",
@@ -164,7 +177,13 @@ async fn phone(findings: &mut Findings, driver: &AdbDriver, device: &str) {
             let found = format!("{}.{} ms", time.as_millis(), time.as_micros() % 1_000 / 100);
             let slow = time > Duration::from_millis(500);
             let hint = if slow { "use a cable, or a better network" } else { "" };
-            findings.add("round trip", device, if slow { Verdict::Limited } else { Verdict::Good }, found, hint);
+            findings.add(
+                "round trip",
+                device,
+                if slow { Verdict::Limited } else { Verdict::Good },
+                found,
+                hint,
+            );
         }
         Err(error) => return findings.bad("round trip", device, &error),
     }
@@ -212,7 +231,13 @@ async fn writing(findings: &mut Findings, driver: &AdbDriver, device: &str) {
         Err(error) => findings.bad("input", device, &error),
     }
     match has_helper(client, device).await {
-        Ok(true) => findings.add("keyboard", device, Verdict::Good, "ADB Keyboard is installed: any text can be typed", ""),
+        Ok(true) => findings.add(
+            "keyboard",
+            device,
+            Verdict::Good,
+            "ADB Keyboard is installed: any text can be typed",
+            "",
+        ),
         Ok(false) => findings.add(
             "keyboard",
             device,

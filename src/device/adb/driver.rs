@@ -14,7 +14,8 @@ use super::frame::Listed;
 use super::server::Server;
 use super::{apps, gesture, picture, screen, text, tree};
 use crate::device::{
-    App, Device, DeviceInfo, DeviceResult, DeviceState, Driver, Foreground, Gesture, Orientation, SettingsPanel,
+    App, Device, DeviceInfo, DeviceResult, DeviceState, Driver, Foreground, Gesture, Orientation,
+    SettingsPanel,
 };
 use crate::limits::DEVICE_TIMEOUT_MS;
 
@@ -117,7 +118,8 @@ impl AdbDriver {
     /// [`DeviceCode::FileFailed`](crate::error::DeviceCode::FileFailed) if the phone refuses it.
     pub async fn push(&self, device: &str, bytes: Vec<u8>, path: &str, mode: u32) -> DeviceResult<()> {
         let path = path.to_owned();
-        self.act(device, move |client, device| async move { client.push(&device, &bytes, &path, mode).await }).await
+        self.act(device, move |client, device| async move { client.push(&device, &bytes, &path, mode).await })
+            .await
     }
 
     /// Reads a file of the phone.
@@ -160,11 +162,14 @@ impl AdbDriver {
         }
         let mut seen: Vec<(String, usize)> = Vec::new();
         // Those on a cable first.
-        let order = ready.iter().filter(|at| listed[**at].usb).chain(ready.iter().filter(|at| !listed[**at].usb));
+        let order =
+            ready.iter().filter(|at| listed[**at].usb).chain(ready.iter().filter(|at| !listed[**at].usb));
         let mut twins = Vec::new();
         for at in order {
             // A phone that does not answer is told apart by its own serial.
-            let Ok(identity) = screen::identity(&self.client, &listed[*at].device.serial).await else { continue };
+            let Ok(identity) = screen::identity(&self.client, &listed[*at].device.serial).await else {
+                continue;
+            };
             if identity.hardware.is_empty() {
                 continue;
             }
@@ -176,7 +181,8 @@ impl AdbDriver {
         }
         for (at, first) in twins {
             let serial = listed[first].device.serial.clone();
-            listed[at].device.hint = format!("the same phone as {serial}, over the network; {serial} is used if none is named");
+            listed[at].device.hint =
+                format!("the same phone as {serial}, over the network; {serial} is used if none is named");
         }
     }
 }
@@ -210,12 +216,14 @@ impl Driver for AdbDriver {
     }
 
     async fn gesture(&self, device: &str, gesture: Gesture) -> DeviceResult<()> {
-        self.act(device, move |client, device| async move { gesture::make(&client, &device, gesture).await }).await
+        self.act(device, move |client, device| async move { gesture::make(&client, &device, gesture).await })
+            .await
     }
 
     async fn text(&self, device: &str, text: &str) -> DeviceResult<()> {
         let text = text.to_owned();
-        self.act(device, move |client, device| async move { text::write(&client, &device, &text).await }).await
+        self.act(device, move |client, device| async move { text::write(&client, &device, &text).await })
+            .await
     }
 
     async fn keys(&self, device: &str, codes: &[u16]) -> DeviceResult<()> {
@@ -223,7 +231,8 @@ impl Driver for AdbDriver {
         self.act(device, move |client, device| async move {
             for codes in codes.chunks(KEYS_AT_ONCE) {
                 let codes: Vec<String> = codes.iter().map(u16::to_string).collect();
-                let words: Vec<&str> = ["input", "keyevent"].into_iter().chain(codes.iter().map(String::as_str)).collect();
+                let words: Vec<&str> =
+                    ["input", "keyevent"].into_iter().chain(codes.iter().map(String::as_str)).collect();
                 let output = client.run(&device, &words).await?;
                 text::checked("pressing keys", &output.said(), output.code)?;
             }
@@ -253,7 +262,8 @@ impl Driver for AdbDriver {
 
     async fn stop(&self, device: &str, package: &str) -> DeviceResult<()> {
         let package = package.to_owned();
-        self.act(device, move |client, device| async move { apps::stop(&client, &device, &package).await }).await
+        self.act(device, move |client, device| async move { apps::stop(&client, &device, &package).await })
+            .await
     }
 
     async fn open_url(&self, device: &str, url: &str, package: Option<&str>) -> DeviceResult<()> {
@@ -278,6 +288,7 @@ impl Driver for AdbDriver {
     }
 
     async fn set_orientation(&self, device: &str, orientation: Orientation) -> DeviceResult<()> {
-        self.act(device, move |client, device| async move { apps::turn(&client, &device, orientation).await }).await
+        self.act(device, move |client, device| async move { apps::turn(&client, &device, orientation).await })
+            .await
     }
 }

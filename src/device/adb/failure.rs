@@ -26,9 +26,11 @@ pub(super) fn refused(text: &str, device: &str) -> DeviceError {
             format!("no phone {name:?} is connected"),
             "list the devices to see which there are",
         ),
-        _ if first.starts_with("device unauthorized") => {
-            known(DeviceCode::Unauthorized, format!("the phone {name:?} does not trust this computer"), UNAUTHORIZED)
-        }
+        _ if first.starts_with("device unauthorized") => known(
+            DeviceCode::Unauthorized,
+            format!("the phone {name:?} does not trust this computer"),
+            UNAUTHORIZED,
+        ),
         _ if first.starts_with("device still ") => known(
             DeviceCode::Offline,
             format!("the phone {name:?} is {}", first.trim_start_matches("device ")),
@@ -132,7 +134,8 @@ mod tests {
 
     #[test]
     fn every_text_of_the_server_becomes_its_code() {
-        let unauthorized = "device unauthorized.\nThis adb server's $ADB_VENDOR_KEYS is not set\nTry 'adb kill-server'";
+        let unauthorized =
+            "device unauthorized.\nThis adb server's $ADB_VENDOR_KEYS is not set\nTry 'adb kill-server'";
         for (text, code) in [
             ("more than one device/emulator", DeviceCode::SeveralDevices),
             ("device 'X' not found", DeviceCode::NotFound),
@@ -154,7 +157,8 @@ mod tests {
 
     #[test]
     fn the_switch_of_a_vendor_is_told_from_other_failures() {
-        let xiaomi = "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission";
+        let xiaomi =
+            "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission";
         assert_eq!(blocked(xiaomi).unwrap().code, DeviceCode::InputBlocked);
         assert_eq!(blocked("Error: no such key"), None);
         let failed = failed("input", "\n  first\nsecond", 3);

@@ -71,8 +71,13 @@ fn listed(line: &str) -> Option<Listed> {
         found.unwrap_or_default().replace('_', " ")
     };
     let (state, hint) = state(rest);
-    let device =
-        Device { serial: serial.to_owned(), state, model: member("model:"), product: member("product:"), hint };
+    let device = Device {
+        serial: serial.to_owned(),
+        state,
+        model: member("model:"),
+        product: member("product:"),
+        hint,
+    };
     let transport = member("transport_id:").parse().unwrap_or(0);
     // A cable has a path of ports; a serial with a port or a service name came over the network.
     let usb = rest.contains("usb:") || !serial.contains([':', '.']) && !serial.starts_with("emulator-");
@@ -116,7 +121,10 @@ mod tests {
     fn requests_carry_their_length() {
         assert_eq!(request(b"host:version").unwrap(), b"000chost:version");
         assert!(request(&vec![b'a'; ADB_REQUEST_BYTES_MAX]).unwrap().starts_with(b"ffff"));
-        assert_eq!(request(&vec![b'a'; ADB_REQUEST_BYTES_MAX + 1]).unwrap_err().code, DeviceCode::NotSupported);
+        assert_eq!(
+            request(&vec![b'a'; ADB_REQUEST_BYTES_MAX + 1]).unwrap_err().code,
+            DeviceCode::NotSupported
+        );
     }
 
     #[test]
@@ -155,7 +163,9 @@ mod tests {
 
     #[test]
     fn every_state_but_ready_says_what_to_do() {
-        for word in ["offline", "unauthorized", "authorizing", "connecting", "no permissions", "recovery", "sideload"] {
+        for word in
+            ["offline", "unauthorized", "authorizing", "connecting", "no permissions", "recovery", "sideload"]
+        {
             let (state, hint) = state(word);
             assert!(state != DeviceState::Device && !hint.is_empty(), "{word}");
         }

@@ -146,7 +146,10 @@ mod tests {
             let ends: Vec<bool> = stream.chunks(piece).map(|part| packets.push(part).unwrap()).collect();
             assert_eq!(ends.last(), Some(&true));
             let output = packets.finish().unwrap();
-            assert_eq!((output.stdout.as_slice(), output.stderr.as_slice(), output.code), (&b"output"[..], &b"err"[..], 7));
+            assert_eq!(
+                (output.stdout.as_slice(), output.stderr.as_slice(), output.code),
+                (&b"output"[..], &b"err"[..], 7)
+            );
         }
     }
 

@@ -88,8 +88,10 @@ fn read_identity(text: &str) -> Option<Identity> {
 fn rotation(text: &str) -> Option<u8> {
     ["mCurrentRotation=", "mRotation="].iter().find_map(|name| {
         text.match_indices(name).find_map(|(at, _)| {
-            let value: String =
-                text[at + name.len()..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            let value: String = text[at + name.len()..]
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                .collect();
             match value.as_str() {
                 "ROTATION_0" | "0" => Some(0),
                 "ROTATION_90" | "1" => Some(1),
@@ -117,7 +119,10 @@ fn focused(text: &str) -> Option<Foreground> {
         return Some(found);
     }
     // The shade and the lock screen belong to the system: they have no activity.
-    if windows.iter().any(|value| ["NotificationShade", "StatusBar", "Keyguard"].iter().any(|name| value.contains(name))) {
+    if windows
+        .iter()
+        .any(|value| ["NotificationShade", "StatusBar", "Keyguard"].iter().any(|name| value.contains(name)))
+    {
         return Some(Foreground { package: "com.android.systemui".to_owned(), activity: String::new() });
     }
     apps.iter().rev().find_map(|value| component(value))
@@ -138,7 +143,8 @@ fn resumed(text: &str) -> Option<Foreground> {
 fn component(value: &str) -> Option<Foreground> {
     let word = value.split([' ', '{', '}']).find(|word| word.contains('/'))?;
     let (package, activity) = word.split_once('/')?;
-    let name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "._$".contains(c));
+    let name =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "._$".contains(c));
     (name(package) && name(activity))
         .then(|| Foreground { package: package.to_owned(), activity: activity.to_owned() })
 }
@@ -187,7 +193,8 @@ mod tests {
         let menu = "mCurrentFocus=Window{1a2b u0 PopupWindow:9}\n mFocusedApp=AppWindowToken{3 token=Token{4 ActivityRecord{9 u0 com.y/.Other t7}}}";
         assert_eq!(focused(menu), app("com.y", ".Other"));
         assert_eq!(focused("mCurrentFocus=null\nmFocusedApp=null"), None);
-        let locked = "mCurrentFocus=Window{1 u0 NotificationShade}\nmFocusedApp=ActivityRecord{9 u0 com.y/.Other t7}";
+        let locked =
+            "mCurrentFocus=Window{1 u0 NotificationShade}\nmFocusedApp=ActivityRecord{9 u0 com.y/.Other t7}";
         assert_eq!(focused(locked), app("com.android.systemui", ""));
         let second = "mCurrentFocus=null\nmCurrentFocus=Window{1 u0 com.x/.A}";
         assert_eq!(focused(second), app("com.x", ".A"));

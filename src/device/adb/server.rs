@@ -49,7 +49,9 @@ impl Server {
                 self.start(&cause).await?;
                 self.dial().await.map_err(|cause| failure::unreachable(&self.address, &cause, SEE_ADB))
             }
-            Err(cause) => Err(failure::unreachable(&self.address, &cause, "check the address and the network")),
+            Err(cause) => {
+                Err(failure::unreachable(&self.address, &cause, "check the address and the network"))
+            }
         }
     }
 
@@ -81,7 +83,9 @@ impl Server {
             Ok(Ok(status)) if status.success() => return Ok(()),
             Ok(Ok(status)) => format!("`{} start-server` ended with {status}", program.display()),
             Ok(Err(cause)) => format!("`{}` cannot be run: {cause}", program.display()),
-            Err(_) => format!("`{} start-server` took more than {ADB_START_TIMEOUT_MS} ms", program.display()),
+            Err(_) => {
+                format!("`{} start-server` took more than {ADB_START_TIMEOUT_MS} ms", program.display())
+            }
         };
         Err(failure::unreachable(&self.address, &failed, SEE_ADB))
     }
@@ -137,7 +141,10 @@ impl Link {
                 let text = self.text().await?;
                 Err(failure::refused(&text, &self.device))
             }
-            None => Err(failure::malformed(format!("the adb server answered {:?}", String::from_utf8_lossy(&bytes)))),
+            None => Err(failure::malformed(format!(
+                "the adb server answered {:?}",
+                String::from_utf8_lossy(&bytes)
+            ))),
         }
     }
 

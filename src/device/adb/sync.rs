@@ -13,7 +13,13 @@ const REGULAR: u32 = 0o100_000;
 const KIND: u32 = 0o170_000;
 
 /// Writes a file with the permissions of `mode`.
-pub(super) async fn push(server: &Server, device: &str, bytes: &[u8], path: &str, mode: u32) -> DeviceResult<()> {
+pub(super) async fn push(
+    server: &Server,
+    device: &str,
+    bytes: &[u8],
+    path: &str,
+    mode: u32,
+) -> DeviceResult<()> {
     if bytes.len() > ADB_FILE_BYTES_MAX {
         return Err(too_large(path, bytes.len()));
     }

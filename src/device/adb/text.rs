@@ -117,7 +117,10 @@ pub(super) fn checked(what: &str, said: &str, code: u8) -> DeviceResult<()> {
     if let Some(error) = failure::blocked(said) {
         return Err(error);
     }
-    if code != 0 || said.contains("Exception") || said.lines().any(|line| line.trim_start().starts_with("Error")) {
+    if code != 0
+        || said.contains("Exception")
+        || said.lines().any(|line| line.trim_start().starts_with("Error"))
+    {
         return Err(failure::failed(what, said, code));
     }
     Ok(())
@@ -170,7 +173,8 @@ fn helper_script(pieces: &[Piece]) -> String {
             Piece::Text(text) => {
                 let encoded = STANDARD.encode(text);
                 // Named, so that no other app hears what is typed.
-                let words = ["am", "broadcast", "-a", "ADB_INPUT_B64", "-p", HELPER_PACKAGE, "--es", "msg", &encoded];
+                let words =
+                    ["am", "broadcast", "-a", "ADB_INPUT_B64", "-p", HELPER_PACKAGE, "--es", "msg", &encoded];
                 format!("{} >/dev/null", line(&words))
             }
             Piece::Key(code) => format!("input keyevent {code}"),
@@ -225,7 +229,10 @@ mod tests {
     #[test]
     fn a_tool_that_complains_with_exit_code_0_has_failed() {
         assert_eq!(checked("typing", "", 0), Ok(()));
-        assert_eq!(checked("typing", "Error: Invalid arguments", 0).unwrap_err().code, DeviceCode::CommandFailed);
+        assert_eq!(
+            checked("typing", "Error: Invalid arguments", 0).unwrap_err().code,
+            DeviceCode::CommandFailed
+        );
         assert_eq!(checked("typing", "", 255).unwrap_err().code, DeviceCode::CommandFailed);
         let blocked = checked("typing", "java.lang.SecurityException: ... INJECT_EVENTS permission", 0);
         assert_eq!(blocked.unwrap_err().code, DeviceCode::InputBlocked);

@@ -28,7 +28,8 @@ pub(super) async fn dump(client: &Client, device: &str, compressed: bool) -> Dev
         return Err(error);
     }
     // Where no file can be written the dump goes to the terminal, which only this kind of call has.
-    let said = client.exec(device, &self::words(compressed, "/dev/tty"), ADB_OUTPUT_BYTES_MAX, timeout).await?;
+    let said =
+        client.exec(device, &self::words(compressed, "/dev/tty"), ADB_OUTPUT_BYTES_MAX, timeout).await?;
     match cut(&said) {
         Some(tree) => Ok(tree.to_vec()),
         None => Err(blame(&String::from_utf8_lossy(&said))),
@@ -85,7 +86,13 @@ fn blame(said: &str) -> DeviceError {
             "stop what automates this phone beside us: Appium, uiautomator2 (its atx-agent or u2 app), Maestro, an instrumentation test",
         );
     }
-    if holds(&["FileNotFoundException", "Permission denied", "Read-only file system", "No space left", "ENOSPC"]) {
+    if holds(&[
+        "FileNotFoundException",
+        "Permission denied",
+        "Read-only file system",
+        "No space left",
+        "ENOSPC",
+    ]) {
         return DeviceError::new(
             DeviceCode::FileFailed,
             "the phone could not write the dump of its screen",
@@ -109,7 +116,13 @@ mod tests {
         let said = b"UI hierchary dumped to: /x\r\n<?xml version='1.0'?><hierarchy rotation=\"0\"><node/></hierarchy>tail";
         assert_eq!(cut(said).unwrap(), b"<hierarchy rotation=\"0\"><node/></hierarchy>");
         assert_eq!(cut(b"<hierarchy rotation=\"0\" />").unwrap(), b"<hierarchy rotation=\"0\" />");
-        for half in [&b"<hierarchy rotation=\"0\"><node"[..], b"ERROR: null root node", b"", b"</hierarchy>", b"<hierarchy>"] {
+        for half in [
+            &b"<hierarchy rotation=\"0\"><node"[..],
+            b"ERROR: null root node",
+            b"",
+            b"</hierarchy>",
+            b"<hierarchy>",
+        ] {
             assert_eq!(cut(half), None);
         }
     }
@@ -119,7 +132,10 @@ mod tests {
         for (said, code) in [
             ("ERROR: could not get idle state.\ncat: x: No such file or directory", DeviceCode::UiNotIdle),
             ("ERROR: null root node returned by UiTestAutomationBridge.", DeviceCode::UiRootMissing),
-            ("java.lang.IllegalStateException: UiAutomationService android.x already registered!", DeviceCode::UiBusy),
+            (
+                "java.lang.IllegalStateException: UiAutomationService android.x already registered!",
+                DeviceCode::UiBusy,
+            ),
             ("Killed", DeviceCode::UiBusy),
             ("java.io.FileNotFoundException: /x: open failed: EROFS", DeviceCode::FileFailed),
             ("cat: x: No such file or directory", DeviceCode::UiUnavailable),
