@@ -62,8 +62,12 @@ async fn what_is_known_of_a_phone_is_forgotten_when_the_list_changes() {
     assert_eq!(driver.info(&world.serial()).await.unwrap().width, 720);
     world.phone.unplug();
     world.plug();
-    listed(&driver, &world.serial(), DeviceState::Device).await;
-    assert_eq!(driver.info(&world.serial()).await.unwrap().width, 360);
+    // The stream tells it in its own time.
+    let began = std::time::Instant::now();
+    while driver.info(&world.serial()).await.map_or(0, |info| info.width) != 360 {
+        assert!(began.elapsed() < crate::server::PATIENCE, "the old size is still remembered");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
 }
 
 #[tokio::test]

@@ -9,7 +9,8 @@
 
 mod apps;
 mod devices;
-
+mod doctor;
+mod flow;
 mod lost;
 mod phone;
 mod screen;
