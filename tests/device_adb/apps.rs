@@ -7,10 +7,11 @@ use crate::phone::{Installed, Manner, Model, Scene};
 use crate::world::World;
 
 fn phone() -> Model {
-    let mut model = Model::default()
-        .scene("x", Scene::new("com.x", ".Main"))
-        .app("com.x", ".Main", "x")
-        .app("com.hidden", "", "x");
+    let mut model = Model::default().scene("x", Scene::new("com.x", ".Main")).app("com.x", ".Main", "x").app(
+        "com.hidden",
+        "",
+        "x",
+    );
     let other = |package: &str, activity: &str, system: bool, broken: bool| Installed {
         package: package.to_owned(),
         activity: activity.to_owned(),
@@ -34,7 +35,9 @@ async fn an_app_starts_at_its_launcher_activity_which_is_remembered() {
     }
     let model = world.phone.model();
     let starts = model.calls("am");
-    assert!(starts.iter().all(|call| call[..2] == ["start", "-W"] && call.contains(&"com.x/.Main".to_owned())));
+    assert!(
+        starts.iter().all(|call| call[..2] == ["start", "-W"] && call.contains(&"com.x/.Main".to_owned()))
+    );
     let asked = model.calls("cmd").iter().filter(|call| call[1] == "resolve-activity").count();
     assert_eq!(asked, 1);
 }
@@ -99,7 +102,10 @@ async fn an_address_with_an_ampersand_is_one_argument_and_an_unknown_scheme_is_s
     let url = "https://x.example/?a=1&b=2";
     driver.open_url(&world.serial(), url, Some("com.x")).await.unwrap();
     let call = world.phone.model().calls("am").pop().unwrap();
-    assert!(call.windows(2).any(|pair| pair == ["-d", url]) && call.windows(2).any(|pair| pair == ["-p", "com.x"]));
+    assert!(
+        call.windows(2).any(|pair| pair == ["-d", url])
+            && call.windows(2).any(|pair| pair == ["-p", "com.x"])
+    );
     let error = driver.open_url(&world.serial(), "weird:secret", None).await.unwrap_err();
     assert_eq!(error.code, DeviceCode::NotOpened);
     assert!(!error.to_string().contains("secret"), "{error}");
@@ -111,7 +117,9 @@ async fn pages_of_the_settings_open_and_those_of_an_app_are_of_the_one_in_front(
     let driver = world.driver();
     let serial = world.serial();
     driver.open_settings(&serial, SettingsPanel::Wifi, None).await.unwrap();
-    assert!(world.phone.model().calls("am").pop().unwrap().contains(&"android.settings.WIFI_SETTINGS".to_owned()));
+    assert!(
+        world.phone.model().calls("am").pop().unwrap().contains(&"android.settings.WIFI_SETTINGS".to_owned())
+    );
     driver.launch(&serial, "com.x", None).await.unwrap();
     driver.open_settings(&serial, SettingsPanel::AppInfo, None).await.unwrap();
     assert!(world.phone.model().calls("am").pop().unwrap().contains(&"package:com.x".to_owned()));

@@ -1,7 +1,7 @@
 //! The list of phones, in every state.
 
-use repertoire::device::{DeviceState, Driver as _};
 use repertoire::device::adb::{AdbDriver, AdbOptions, ServerAddress};
+use repertoire::device::{DeviceState, Driver as _};
 use repertoire::error::DeviceCode;
 
 use crate::phone::{Manner, Model, Phone};
@@ -79,7 +79,10 @@ async fn a_server_that_nobody_started_is_started_and_one_that_died_is_started_ag
     let port = free_port();
     // The program as a user has it, with a home that is not the user's.
     let program = home.path().join("adb");
-    let script = format!("#!/bin/sh\nHOME={0} ADB_LOCAL_TRANSPORT_MAX_PORT=5553 exec adb \"$@\"\n", home.path().display());
+    let script = format!(
+        "#!/bin/sh\nHOME={0} ADB_LOCAL_TRANSPORT_MAX_PORT=5553 exec adb \"$@\"\n",
+        home.path().display()
+    );
     std::fs::write(&program, script).unwrap();
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let address = ServerAddress::parse(&port.to_string()).unwrap();
@@ -103,7 +106,11 @@ async fn a_server_that_nobody_started_is_started_and_one_that_died_is_started_ag
     let mut answer = broken.devices().await;
     while answer.is_ok() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        answer = AdbDriver::new(AdbOptions::default().server(address.clone()).program(Some(home.path().join("none")))).devices().await;
+        answer = AdbDriver::new(
+            AdbOptions::default().server(address.clone()).program(Some(home.path().join("none"))),
+        )
+        .devices()
+        .await;
     }
     assert!(answer.unwrap_err().message.contains("cannot be run"));
 }

@@ -19,7 +19,8 @@ fn program(world: &World, words: &[&str]) -> (i32, Value) {
     command.env("REPERTOIRE_DEVICE_ADB_SERVER", format!("127.0.0.1:{}", world.server.port()));
     let output = command.output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
-    let json = serde_json::from_str(&stdout).unwrap_or_else(|_| panic!("{stdout}{}", String::from_utf8_lossy(&output.stderr)));
+    let json = serde_json::from_str(&stdout)
+        .unwrap_or_else(|_| panic!("{stdout}{}", String::from_utf8_lossy(&output.stderr)));
     (output.status.code().unwrap(), json)
 }
 
@@ -41,7 +42,9 @@ fn the_doctor_checks_every_step_to_the_screen() {
         let found = findings.iter().find(|finding| finding["check"] == check);
         found.map(|finding| finding["verdict"].as_str().unwrap().to_owned()).unwrap_or_default()
     };
-    for check in ["program", "server", "devices", "authorisation", "features", "screen", "screenshot", "input"] {
+    for check in
+        ["program", "server", "devices", "authorisation", "features", "screen", "screenshot", "input"]
+    {
         assert_eq!(verdict(check), "good", "{check}: {json}");
     }
     // Nothing can be written into the folder of a real phone here, so that this also tries the terminal.
@@ -57,6 +60,11 @@ fn the_doctor_says_what_to_tap_on_a_phone_that_trusts_nobody() {
     world.wait_for(&world.serial(), "unauthorized");
     let (code, json) = program(&world, &["device", "doctor"]);
     assert_eq!(code, 1);
-    let finding = json["findings"].as_array().unwrap().iter().find(|finding| finding["check"] == "authorisation").unwrap();
+    let finding = json["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|finding| finding["check"] == "authorisation")
+        .unwrap();
     assert!(finding["hint"].as_str().unwrap().contains("tap Allow"), "{finding}");
 }

@@ -70,9 +70,13 @@ impl Client {
         let args = json!({"id": "xhs-search", "parameters": {"query": "成都美食"}});
         let resolved = self.call("resolve_skill", &args).await;
         let text = &resolved.content[0].as_text().expect("a text").text;
-        let resolved = resolved.structured_content.clone().unwrap_or_else(|| serde_json::from_str(text).expect("JSON"));
+        let resolved =
+            resolved.structured_content.clone().unwrap_or_else(|| serde_json::from_str(text).expect("JSON"));
         let steps = resolved["steps"].as_array().expect("steps").clone();
-        steps.into_iter().map(|step| (step["tool"].as_str().expect("a tool").to_owned(), step["args"].clone())).collect()
+        steps
+            .into_iter()
+            .map(|step| (step["tool"].as_str().expect("a tool").to_owned(), step["args"].clone()))
+            .collect()
     }
 }
 

@@ -29,7 +29,10 @@ async fn the_app_in_front_is_found_also_behind_the_lock_screen() {
     let Some(world) = World::start(Model::with_field()) else { return };
     let driver = world.driver();
     let front = driver.foreground(&world.serial()).await.unwrap();
-    assert_eq!((front.package.as_str(), front.activity.as_str()), ("com.example.notes", "com.example.notes.Edit"));
+    assert_eq!(
+        (front.package.as_str(), front.activity.as_str()),
+        ("com.example.notes", "com.example.notes.Edit")
+    );
     world.phone.model().locked = true;
     assert_eq!(driver.foreground(&world.serial()).await.unwrap().package, "com.android.systemui");
     world.phone.model().locked = false;
@@ -72,7 +75,13 @@ async fn gestures_of_every_kind_end_on_the_glass() {
     let touches: Vec<String> = world.phone.model().touches.iter().map(|words| words.join(" ")).collect();
     assert_eq!(
         touches[..5],
-        ["tap 10 20", "tap 10 20", "swipe 10 20 10 20 700", "swipe 10 20 90 20 200", "motionevent DOWN 10 20"]
+        [
+            "tap 10 20",
+            "tap 10 20",
+            "swipe 10 20 10 20 700",
+            "swipe 10 20 90 20 200",
+            "motionevent DOWN 10 20"
+        ]
     );
     assert_eq!(touches.last().unwrap(), "motionevent UP 90 20");
     assert_eq!(touches.len(), 4 + 1 + 8 + 1);
@@ -86,7 +95,10 @@ async fn a_phone_of_before_android_12_gets_gestures_that_it_knows() {
     let driver = world.driver();
     let (from, to) = (Point { x: 10, y: 20 }, Point { x: 90, y: 20 });
     driver.gesture(&world.serial(), Gesture::DoubleTap { at: from }).await.unwrap();
-    driver.gesture(&world.serial(), Gesture::Drag { from, to, hold_ms: 500, duration_ms: 300 }).await.unwrap();
+    driver
+        .gesture(&world.serial(), Gesture::Drag { from, to, hold_ms: 500, duration_ms: 300 })
+        .await
+        .unwrap();
     let touches: Vec<String> = world.phone.model().touches.iter().map(|words| words.join(" ")).collect();
     assert_eq!(touches, ["tap 10 20", "tap 10 20", "draganddrop 10 20 90 20 300"]);
     assert_eq!(driver.info(&world.serial()).await.unwrap().sdk, 23);

@@ -22,7 +22,8 @@ impl AdbServer {
         let home = tempfile::tempdir().expect("a temporary folder");
         for _ in 0..5 {
             let port = free_port();
-            let mut child = command(home.path(), port).args(["nodaemon", "server"]).spawn().expect("adb starts");
+            let mut child =
+                command(home.path(), port).args(["nodaemon", "server"]).spawn().expect("adb starts");
             let began = Instant::now();
             while began.elapsed() < PATIENCE {
                 if child.try_wait().expect("a child").is_some() {
@@ -76,7 +77,9 @@ pub(crate) fn free_port() -> u16 {
 pub(crate) fn command(home: &Path, port: u16) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "adb", "-P"]).arg(port.to_string());
-    for name in ["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_SERIAL"] {
+    for name in
+        ["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_SERIAL"]
+    {
         command.env_remove(name);
     }
     // No emulator of this computer belongs to the test.

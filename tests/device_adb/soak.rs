@@ -31,7 +31,11 @@ async fn many_calls_leave_no_descriptor_open() {
     // What was closed last may still be on its way.
     let began = std::time::Instant::now();
     while Phone::descriptors() > before + 8 {
-        assert!(began.elapsed() < crate::server::PATIENCE, "{before} descriptors became {}", Phone::descriptors());
+        assert!(
+            began.elapsed() < crate::server::PATIENCE,
+            "{before} descriptors became {}",
+            Phone::descriptors()
+        );
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     eprintln!("{calls} calls: {before} descriptors before, {} after", Phone::descriptors());

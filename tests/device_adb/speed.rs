@@ -30,6 +30,9 @@ async fn a_call_through_the_socket_starts_no_program() {
         theirs.push(began.elapsed());
     }
     let (ours, theirs) = (fastest(&ours), fastest(&theirs));
-    eprintln!("socket {ours:?}, adb shell {theirs:?}, ratio {:.1}", theirs.as_secs_f64() / ours.as_secs_f64());
+    eprintln!(
+        "socket {ours:?}, adb shell {theirs:?}, ratio {:.1}",
+        theirs.as_secs_f64() / ours.as_secs_f64()
+    );
     let _ = driver.devices().await.unwrap();
 }

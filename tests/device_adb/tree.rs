@@ -67,7 +67,11 @@ async fn a_phone_that_cannot_write_a_dump_writes_it_to_the_terminal_of_a_raw_cal
 
 #[tokio::test]
 async fn a_tree_with_characters_that_are_none_comes_through_as_it_is() {
-    let odd = [&b"<hierarchy rotation=\"0\"><node text=\"\xed\xa0\xbd \x01\" bounds=\"[-5,0][0,0]\"/>"[..], b"</hierarchy>"].concat();
+    let odd = [
+        &b"<hierarchy rotation=\"0\"><node text=\"\xed\xa0\xbd \x01\" bounds=\"[-5,0][0,0]\"/>"[..],
+        b"</hierarchy>",
+    ]
+    .concat();
     let mut model = Model::with_field();
     model.dump = Some(odd.clone());
     let Some(world) = World::start(model) else { return };

@@ -77,7 +77,11 @@ impl World {
 }
 
 /// Waits until the driver lists a phone in a state.
-pub(crate) async fn listed(driver: &AdbDriver, serial: &str, state: DeviceState) -> repertoire::device::Device {
+pub(crate) async fn listed(
+    driver: &AdbDriver,
+    serial: &str,
+    state: DeviceState,
+) -> repertoire::device::Device {
     use repertoire::device::Driver as _;
     let began = Instant::now();
     loop {
@@ -107,7 +111,10 @@ pub(crate) fn is_equipped() -> bool {
     let missing: Vec<&str> =
         wanted.iter().filter(|(program, words)| !runs(program, words)).map(|(program, _)| *program).collect();
     if !missing.is_empty() {
-        eprintln!("SKIPPED: {} is not there (apt-get install adb mksh toybox util-linux)", missing.join(", "));
+        eprintln!(
+            "SKIPPED: {} is not there (apt-get install adb mksh toybox util-linux)",
+            missing.join(", ")
+        );
     }
     missing.is_empty()
 }

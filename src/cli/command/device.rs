@@ -101,7 +101,10 @@ impl Device {
     /// Checks instead of a call.
     fn doctor(&self, context: &Context) -> Result<Exit, Failure> {
         if !self.words.is_empty() || self.args.is_some() || self.driver.is_some() {
-            return Err(Failure::usage("the doctor takes no arguments", "name a phone with --serial, or nothing"));
+            return Err(Failure::usage(
+                "the doctor takes no arguments",
+                "name a phone with --serial, or nothing",
+            ));
         }
         super::doctor::run(context, self.serial.as_deref())
     }

@@ -168,7 +168,8 @@ impl AdbDriver {
             }
         }
         for (at, better) in twins(&ways) {
-            listed[at].device.same_as = listed[better].device.serial.clone();
+            let serial = listed[better].device.serial.clone();
+            listed[at].device.same_as = serial;
         }
     }
 }
@@ -302,7 +303,13 @@ mod tests {
     #[test]
     fn the_same_phone_over_a_cable_and_over_the_network_is_one() {
         let way = |at, usb, hardware: &str| Way { at, usb, hardware: hardware.to_owned() };
-        let ways = [way(0, false, "S1"), way(1, true, "S1"), way(2, true, "S2"), way(3, false, "S3"), way(4, false, "")];
+        let ways = [
+            way(0, false, "S1"),
+            way(1, true, "S1"),
+            way(2, true, "S2"),
+            way(3, false, "S3"),
+            way(4, false, ""),
+        ];
         assert_eq!(twins(&ways), [(0, 1)]);
         // Without a cable no connection is the better one, and what has no number is no twin.
         assert_eq!(twins(&[way(0, false, "S1"), way(1, false, "S1")]), []);

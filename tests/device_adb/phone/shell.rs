@@ -18,12 +18,21 @@ fn shell(shared: &Shared, command: &str, terminal: bool) -> Command {
     }
     process.arg(find("mksh")).arg("-c").arg(command).env_clear();
     let path = format!("{}:{}", shared.root().join("bin").display(), shared.root().join("toybox").display());
-    process.env("PATH", path).env("PHONE", shared.root()).env("HOME", shared.root()).current_dir(shared.root());
+    process
+        .env("PATH", path)
+        .env("PHONE", shared.root())
+        .env("HOME", shared.root())
+        .current_dir(shared.root());
     process
 }
 
 /// `shell,v2`: packets for each output, and the exit code at the end.
-pub(super) fn with_packets(shared: &Shared, stream: &Arc<Stream>, command: &str, received: Receiver<Vec<u8>>) {
+pub(super) fn with_packets(
+    shared: &Shared,
+    stream: &Arc<Stream>,
+    command: &str,
+    received: Receiver<Vec<u8>>,
+) {
     let mut process = shell(shared, command, false);
     let mut child = process
         .stdin(Stdio::piped())

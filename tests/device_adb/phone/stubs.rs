@@ -13,8 +13,19 @@ use std::thread;
 use super::{Shared, tools};
 
 const NAMES: [&str; 13] = [
-    "am", "cmd", "dumpsys", "getprop", "ime", "input", "monkey", "pm", "screencap", "settings", "svc",
-    "uiautomator", "wm",
+    "am",
+    "cmd",
+    "dumpsys",
+    "getprop",
+    "ime",
+    "input",
+    "monkey",
+    "pm",
+    "screencap",
+    "settings",
+    "svc",
+    "uiautomator",
+    "wm",
 ];
 
 /// Sends `PID\0NAME\0ARGUMENT\0...` and gets the exit code, when its outputs stand in files.

@@ -59,8 +59,11 @@ fn stat(stream: &Stream, path: &str) -> bool {
 }
 
 fn receive(stream: &Stream, path: &str) -> bool {
-    let Ok(bytes) = fs::read(path) else { return stream.write(&packet(b"FAIL", b"No such file or directory")) };
-    bytes.chunks(64 * 1024).all(|piece| stream.write(&packet(b"DATA", piece))) && stream.write(&packet(b"DONE", b""))
+    let Ok(bytes) = fs::read(path) else {
+        return stream.write(&packet(b"FAIL", b"No such file or directory"));
+    };
+    bytes.chunks(64 * 1024).all(|piece| stream.write(&packet(b"DATA", piece)))
+        && stream.write(&packet(b"DONE", b""))
 }
 
 fn send(stream: &Stream, incoming: &mut Incoming, target: &str) -> bool {

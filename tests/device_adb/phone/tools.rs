@@ -37,7 +37,8 @@ pub(super) fn call(shared: &Arc<Shared>, words: &[Vec<u8>]) -> Reply {
         std::thread::sleep(pause);
         model = shared.model();
     }
-    let text: Vec<String> = words[1..].iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    let text: Vec<String> =
+        words[1..].iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     let args: Vec<&str> = text.iter().map(String::as_str).collect();
     match name.as_str() {
         "input" => input(&mut model, &args),
@@ -61,7 +62,8 @@ pub(super) fn call(shared: &Arc<Shared>, words: &[Vec<u8>]) -> Reply {
     }
 }
 
-const BLOCKED: &str = "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission\n";
+const BLOCKED: &str =
+    "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission\n";
 
 fn input(model: &mut Model, args: &[&str]) -> Reply {
     if model.blocks_input {
@@ -88,7 +90,12 @@ fn input(model: &mut Model, args: &[&str]) -> Reply {
         ["swipe" | "draganddrop", _, _, _, _, ..] | ["motionevent", _, _, _] => {
             model.touches.push(args.iter().map(|word| (*word).to_owned()).collect());
         }
-        _ => return Reply::err("Error: Invalid arguments for command: input\nUsage: input [<source>] <command>\n", 255),
+        _ => {
+            return Reply::err(
+                "Error: Invalid arguments for command: input\nUsage: input [<source>] <command>\n",
+                255,
+            );
+        }
     }
     Reply::default()
 }
@@ -126,7 +133,10 @@ fn dump(mut model: MutexGuard<'_, Model>, args: &[&str]) -> Reply {
     };
     if model.busy > 0 {
         model.busy -= 1;
-        return Reply::err("java.lang.IllegalStateException: UiAutomationService android.accessibilityservice already registered!\n", 0);
+        return Reply::err(
+            "java.lang.IllegalStateException: UiAutomationService android.accessibilityservice already registered!\n",
+            0,
+        );
     }
     if model.not_idle > 0 && !(compressed && model.idle_when_compressed) {
         model.not_idle -= 1;
@@ -154,7 +164,8 @@ fn picture(model: &Model) -> Reply {
     let (width, height) = (width.unsigned_abs(), height.unsigned_abs());
     let picture = image::RgbaImage::from_fn(width, height, |x, y| {
         // Bytes that look like line ends of every kind are in it.
-        let bytes = if model.secure { [0, 0, 0] } else { [13, 10, u8::try_from((x / 8 + y / 8) % 256).unwrap_or(0)] };
+        let bytes =
+            if model.secure { [0, 0, 0] } else { [13, 10, u8::try_from((x / 8 + y / 8) % 256).unwrap_or(0)] };
         image::Rgba([bytes[0], bytes[1], bytes[2], 255])
     });
     let mut bytes = Vec::new();
@@ -192,7 +203,8 @@ fn start(model: &mut Model, args: &[&str]) -> Reply {
     if let Some(component) = option(args, "-n") {
         let found = model.apps.iter().find(|app| {
             let full = format!("{}/{}", app.package, app.activity);
-            !app.activity.is_empty() && (component == full || component == full.replace("/.", &format!("/{}.", app.package)))
+            !app.activity.is_empty()
+                && (component == full || component == full.replace("/.", &format!("/{}.", app.package)))
         });
         return match found.cloned() {
             Some(app) if app.broken => Reply::out(format!(
@@ -204,20 +216,25 @@ fn start(model: &mut Model, args: &[&str]) -> Reply {
             }
             None => Reply {
                 out: begun.as_bytes().to_vec(),
-                err: format!("Error type 3\nError: Activity class {{{component}}} does not exist.\n").into_bytes(),
+                err: format!("Error type 3\nError: Activity class {{{component}}} does not exist.\n")
+                    .into_bytes(),
                 ..Reply::default()
             },
         };
     }
     let action = option(args, "-a").unwrap_or_default();
     let address = option(args, "-d").unwrap_or_default();
-    let opens = action.starts_with("android.settings.") || ["http://", "https://"].iter().any(|scheme| address.starts_with(scheme));
+    let opens = action.starts_with("android.settings.")
+        || ["http://", "https://"].iter().any(|scheme| address.starts_with(scheme));
     if opens {
         return Reply::out(done);
     }
     Reply {
         out: begun.as_bytes().to_vec(),
-        err: format!("Error: Activity not started, unable to resolve Intent {{ act={action} dat={address} }}\n").into_bytes(),
+        err: format!(
+            "Error: Activity not started, unable to resolve Intent {{ act={action} dat={address} }}\n"
+        )
+        .into_bytes(),
         ..Reply::default()
     }
 }
@@ -239,7 +256,10 @@ fn package(model: &Model, args: &[&str]) -> Reply {
     match args {
         ["list", "packages", rest @ ..] => {
             if option(rest, "--user") != Some("0") {
-                return Reply::err("java.lang.SecurityException: Shell does not have permission to access user 150\n", 255);
+                return Reply::err(
+                    "java.lang.SecurityException: Shell does not have permission to access user 150\n",
+                    255,
+                );
             }
             let system = rest.contains(&"-s");
             let listed = model.apps.iter().filter(|app| app.system == system);
@@ -269,7 +289,11 @@ fn monkey(model: &mut Model, args: &[&str]) -> Reply {
             model.show(&app.scene);
             Reply::out("Events injected: 1\n## Network stats: elapsed time=17ms\n")
         }
-        None => Reply { out: b"** No activities found to run, monkey aborted.\n".to_vec(), code: 252, ..Reply::default() },
+        None => Reply {
+            out: b"** No activities found to run, monkey aborted.\n".to_vec(),
+            code: 252,
+            ..Reply::default()
+        },
     }
 }
 
@@ -296,7 +320,11 @@ fn dumpsys(model: &Model, args: &[&str]) -> Reply {
                 (false, true) => "null".to_owned(),
                 _ => format!("Window{{2b u0 {package}/{package}{activity}}}"),
             };
-            let app = if model.no_focus { "null".to_owned() } else { format!("ActivityRecord{{3c u0 {package}/{activity} t7}}") };
+            let app = if model.no_focus {
+                "null".to_owned()
+            } else {
+                format!("ActivityRecord{{3c u0 {package}/{activity} t7}}")
+            };
             Reply::out(format!(
                 "Display: mDisplayId=0\n  mCurrentFocus={focus}\n  mFocusedApp={app}\n  mCurrentRotation=ROTATION_{}\n",
                 u32::from(model.rotation) * 90
@@ -306,7 +334,10 @@ fn dumpsys(model: &Model, args: &[&str]) -> Reply {
         ["activity", "activities"] => Reply::out("ACTIVITY MANAGER ACTIVITIES\n"),
         ["input_method"] => {
             let bound = if model.helper_stays_off { "none" } else { &model.keyboard };
-            Reply::out(format!("  mCurId={bound} mHaveConnection=true\n  mInputShown={}\n", model.keyboard_shown))
+            Reply::out(format!(
+                "  mCurId={bound} mHaveConnection=true\n  mInputShown={}\n",
+                model.keyboard_shown
+            ))
         }
         ["input"] => Reply::out(format!("  SurfaceOrientation: {}\n", model.rotation)),
         _ => Reply::err("Can't find service\n", 0),

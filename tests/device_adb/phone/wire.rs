@@ -199,8 +199,10 @@ impl Wire {
 
 fn run(shared: &Arc<Shared>, stream: &Arc<Stream>, service: &str, received: Receiver<Vec<u8>>) {
     if let Some(arguments) = service.strip_prefix("abb_exec:") {
-        let words: Vec<Vec<u8>> =
-            std::iter::once("cmd").chain(arguments.split('\0')).map(|word| word.as_bytes().to_vec()).collect();
+        let words: Vec<Vec<u8>> = std::iter::once("cmd")
+            .chain(arguments.split('\0'))
+            .map(|word| word.as_bytes().to_vec())
+            .collect();
         let reply = tools::call(shared, &words);
         stream.write(&[reply.out, reply.err].concat());
     } else if service.starts_with("sync:") {
