@@ -57,8 +57,15 @@ impl World {
     /// Plugs a phone in again that was unplugged.
     pub(crate) fn plug(&self) {
         self.phone.plug();
-        self.connect(&self.phone);
-        self.wait_for(&self.phone.serial(), "device");
+        let serial = self.phone.serial();
+        let began = Instant::now();
+        // The server may still be taking the connection of before down, and refuses another until then.
+        while !self.server.ask("host:devices").unwrap_or_default().contains(&format!("{serial}\tdevice")) {
+            assert!(began.elapsed() < PATIENCE, "{serial} did not come back");
+            let _ = self.server.ask(&format!("host:disconnect:{serial}"));
+            let _ = self.server.ask(&format!("host:connect:{serial}"));
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     pub(crate) fn serial(&self) -> String {

@@ -62,6 +62,8 @@ struct Flow {
 
 impl Wire {
     pub(super) fn new(socket: TcpStream, shared: Arc<Shared>) -> Self {
+        // Small answers follow each other: none waits until the one before was acknowledged.
+        socket.set_nodelay(true).expect("a socket");
         let out = Mutex::new(socket.try_clone().expect("a second handle of the socket"));
         let state = State { streams: HashMap::new(), next: 1, payload_max: 4_096 };
         Self { socket, out, shared, state: Mutex::new(state) }
