@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use repertoire::device::adb::quote;
 use repertoire::error::{DeviceError, StorageError, shorten};
 use repertoire::{Error, Problem};
 use serde_json::{Map, Value, json};
@@ -200,7 +201,7 @@ pub(crate) fn word(text: &str) -> Cow<'_, str> {
     if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
+    Cow::Owned(quote(text))
 }
 
 /// Puts the lists that some errors carry into the JSON form.

@@ -39,7 +39,7 @@ impl Context {
     }
 
     /// How the settings say that phones are reached.
-    fn adb(&self) -> Result<AdbOptions, Failure> {
+    pub(super) fn adb(&self) -> Result<AdbOptions, Failure> {
         let (_, origin) = self.settings.get(Key::DEVICE_ADB_SERVER);
         // What adb itself goes by counts where nothing else was said.
         let server = if matches!(origin, Origin::Default) {

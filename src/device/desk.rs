@@ -84,7 +84,9 @@ impl Devices {
             let known = devices.iter().find(|device| device.serial == wanted);
             return known.ok_or_else(|| not_found(wanted, &devices)).and_then(ready);
         }
-        let mut usable = devices.iter().filter(|device| device.state == DeviceState::Device);
+        // The same phone over a cable and over the network is one phone.
+        let mut usable =
+            devices.iter().filter(|device| device.state == DeviceState::Device && device.same_as.is_empty());
         match (usable.next(), usable.next()) {
             (Some(only), None) => Ok(only.serial.clone()),
             (Some(_), Some(_)) => Err(DeviceError::new(

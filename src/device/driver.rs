@@ -120,6 +120,9 @@ pub struct Device {
     /// Product name, where it is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub product: String,
+    /// Serial of the entry that is the same phone over a better connection; this one is used only if it is named.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub same_as: String,
     /// What to do on the phone, where the state is not [`DeviceState::Device`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hint: String,

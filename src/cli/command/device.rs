@@ -16,7 +16,8 @@ use crate::cli::exit::{Exit, Failure};
 /// Arguments of `device`.
 #[derive(Debug, Args)]
 pub(crate) struct Device {
-    /// The tool: list, info, describe, tap, swipe, ... or any name that `repertoire tools` lists; `-` for `_` will do
+    /// The tool: list, info, describe, tap, swipe, ... or any name that `repertoire tools` lists; `-` for `_` will do.
+    /// `doctor` checks everything from adb to the screen
     tool: String,
     /// Its arguments as NAME=VALUE; a word without a name is the tool's main argument (what to tap, type, open)
     #[arg(value_name = "NAME=VALUE")]
@@ -68,6 +69,9 @@ impl Device {
 
     /// Makes the call. A person who types it has decided: no policy is asked.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
+        if self.tool == "doctor" {
+            return self.doctor(context);
+        }
         let registry = ToolRegistry::builtin();
         let name = self.tool.replace('-', "_");
         let name = SHORT.iter().find(|(short, _)| *short == name).map_or(name.as_str(), |(_, full)| *full);
@@ -87,19 +91,22 @@ impl Device {
             ));
         }
         let devices = context.devices(self.driver.as_deref(), FileAccess::Anywhere)?;
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-                Failure::new(
-                    Exit::Device,
-                    "device_failed",
-                    format!("cannot start a runtime: {error}"),
-                    "check the limits of processes",
-                )
-            })?;
+        let runtime = runtime()?;
         let outcome = runtime.block_on(make(&devices, &registry, &call))?;
         runtime.shutdown_background();
         context.output.answer(&outcome.data, |out| out.block(&outcome.text))?;
         Ok(Exit::Done)
+    }
+
+    /// Checks instead of a call.
+    fn doctor(&self, context: &Context) -> Result<Exit, Failure> {
+        if !self.words.is_empty() || self.args.is_some() || self.driver.is_some() {
+            return Err(Failure::usage(
+                "the doctor takes no arguments",
+                "name a phone with --serial, or nothing",
+            ));
+        }
+        super::doctor::run(context, self.serial.as_deref())
     }
 
     /// The arguments that the command line gives.
@@ -136,6 +143,18 @@ impl Device {
         }
         Ok(args)
     }
+}
+
+/// The runtime of one command.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+        Failure::new(
+            Exit::Device,
+            "device_failed",
+            format!("cannot start a runtime: {error}"),
+            "check the limits of processes",
+        )
+    })
 }
 
 fn names(spec: &ToolSpec) -> Vec<String> {

@@ -6,6 +6,7 @@ pub(super) mod completions;
 pub(super) mod config;
 pub(super) mod demo;
 pub(super) mod device;
+mod doctor;
 pub(super) mod entitlements;
 pub(super) mod eval;
 pub(super) mod export;

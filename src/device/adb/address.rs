@@ -63,7 +63,7 @@ impl ServerAddress {
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Problem> {
         let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let named = |name: &str, problem: Problem| {
-            Problem::new(&problem.code, name, problem.message).got(&set(name).unwrap_or_default())
+            Problem::new(&problem.code, name, problem.message).got(set(name).unwrap_or_default())
         };
         if let Some(socket) = set("ADB_SERVER_SOCKET") {
             return Self::parse(&socket).map_err(|problem| named("ADB_SERVER_SOCKET", problem));

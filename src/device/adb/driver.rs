@@ -160,31 +160,34 @@ impl AdbDriver {
         if ready.len() < 2 || ready.iter().all(|at| listed[*at].usb) {
             return;
         }
-        let mut seen: Vec<(String, usize)> = Vec::new();
-        // Those on a cable first.
-        let order =
-            ready.iter().filter(|at| listed[**at].usb).chain(ready.iter().filter(|at| !listed[**at].usb));
-        let mut twins = Vec::new();
-        for at in order {
+        let mut ways = Vec::new();
+        for at in ready {
             // A phone that does not answer is told apart by its own serial.
-            let Ok(identity) = screen::identity(&self.client, &listed[*at].device.serial).await else {
-                continue;
-            };
-            if identity.hardware.is_empty() {
-                continue;
-            }
-            match seen.iter().find(|(hardware, _)| *hardware == identity.hardware) {
-                Some((_, first)) if listed[*first].usb && !listed[*at].usb => twins.push((*at, *first)),
-                Some(_) => {}
-                None => seen.push((identity.hardware, *at)),
+            if let Ok(identity) = screen::identity(&self.client, &listed[at].device.serial).await {
+                ways.push(Way { at, usb: listed[at].usb, hardware: identity.hardware });
             }
         }
-        for (at, first) in twins {
-            let serial = listed[first].device.serial.clone();
-            listed[at].device.hint =
-                format!("the same phone as {serial}, over the network; {serial} is used if none is named");
+        for (at, better) in twins(&ways) {
+            let serial = listed[better].device.serial.clone();
+            listed[at].device.same_as = serial;
         }
     }
+}
+
+/// A connection to a phone, as what tells the phone apart.
+#[derive(Debug)]
+struct Way {
+    at: usize,
+    usb: bool,
+    hardware: String,
+}
+
+/// Connections over the network to phones that also hang on a cable, each with the latter.
+fn twins(ways: &[Way]) -> Vec<(usize, usize)> {
+    let cable = |way: &Way| {
+        ways.iter().find(|other| other.usb && !other.hardware.is_empty() && other.hardware == way.hardware)
+    };
+    ways.iter().filter(|way| !way.usb).filter_map(|way| Some((way.at, cable(way)?.at))).collect()
 }
 
 #[async_trait]
@@ -290,5 +293,26 @@ impl Driver for AdbDriver {
     async fn set_orientation(&self, device: &str, orientation: Orientation) -> DeviceResult<()> {
         self.act(device, move |client, device| async move { apps::turn(&client, &device, orientation).await })
             .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_phone_over_a_cable_and_over_the_network_is_one() {
+        let way = |at, usb, hardware: &str| Way { at, usb, hardware: hardware.to_owned() };
+        let ways = [
+            way(0, false, "S1"),
+            way(1, true, "S1"),
+            way(2, true, "S2"),
+            way(3, false, "S3"),
+            way(4, false, ""),
+        ];
+        assert_eq!(twins(&ways), [(0, 1)]);
+        // Without a cable no connection is the better one, and what has no number is no twin.
+        assert_eq!(twins(&[way(0, false, "S1"), way(1, false, "S1")]), []);
+        assert_eq!(twins(&[way(0, false, ""), way(1, true, "")]), []);
     }
 }

@@ -76,6 +76,7 @@ fn listed(line: &str) -> Option<Listed> {
         state,
         model: member("model:"),
         product: member("product:"),
+        same_as: String::new(),
         hint,
     };
     let transport = member("transport_id:").parse().unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Made-up bytes in place of what a server or a phone writes.
 
 use super::frame;
-use super::packet::Packets;
+use super::packet::{Output, Packets};
 use super::tree;
 
 /// Output that is kept of a made-up command.
@@ -28,8 +28,8 @@ pub fn read(bytes: &[u8]) {
     }
 }
 
-/// The output and exit code, `None` in place of one that never came, or the refusal.
-fn packets(bytes: &[u8], piece: usize) -> Result<Option<(Vec<u8>, Vec<u8>, u8)>, ()> {
+/// The output, `None` without an exit code, or the refusal.
+fn packets(bytes: &[u8], piece: usize) -> Result<Option<Output>, ()> {
     let mut packets = Packets::new(KEPT_BYTES);
     for part in bytes.chunks(piece) {
         if packets.push(part).map_err(|_| ())? {
@@ -38,7 +38,7 @@ fn packets(bytes: &[u8], piece: usize) -> Result<Option<(Vec<u8>, Vec<u8>, u8)>,
     }
     Ok(packets.finish().map(|output| {
         assert!(output.stdout.len() <= KEPT_BYTES);
-        (output.stdout, output.stderr, output.code)
+        output
     }))
 }
 

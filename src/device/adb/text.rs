@@ -49,12 +49,11 @@ fn pieces(text: &str) -> Vec<Piece> {
             pieces.push(Piece::Text(std::mem::take(&mut now)));
             count = 0;
         }
-        match key {
-            Some(code) => pieces.push(Piece::Key(code)),
-            None => {
-                now.push(c);
-                count += 1;
-            }
+        if let Some(code) = key {
+            pieces.push(Piece::Key(code));
+        } else {
+            now.push(c);
+            count += 1;
         }
     }
     if !now.is_empty() {

@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use super::frame::{self, Listed};
 use super::server::{Link, Server};
-use crate::device::DeviceResult;
+use crate::device::{DeviceResult, DeviceState};
 use crate::error::DeviceCode;
 
 /// The phones of this moment.
@@ -41,8 +41,14 @@ impl Tracker {
     pub(super) async fn list(&self, server: &Server) -> DeviceResult<Vec<Listed>> {
         let mut stream = self.stream.lock().await;
         let running = stream.as_ref().is_some_and(|task| !task.is_finished());
-        if running && let Some(list) = self.known.list.lock().clone() {
-            return Ok(list);
+        let known = self.known.list.lock().clone();
+        if running && let Some(list) = known {
+            // The server tells of phones that come, go and become ready, but not of every change in between: one that
+            // waits for somebody to tap Allow stays offline in the stream.
+            if list.iter().all(|one| one.device.state == DeviceState::Device) {
+                return Ok(list);
+            }
+            return Ok(frame::devices(&server.ask("host:devices-l").await?));
         }
         let (link, first) = subscribe(server).await?;
         self.known.set(Some(first.clone()));

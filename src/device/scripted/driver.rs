@@ -101,6 +101,7 @@ impl Driver for ScriptedDriver {
             state: phone.state,
             model: phone.model.clone(),
             product: String::new(),
+            same_as: String::new(),
             hint: String::new(),
         }])
     }
