@@ -205,3 +205,27 @@ pub const SCHEMA_PROBLEMS_MAX: usize = 256;
 pub const TOOL_NAME_CHARS_MAX: usize = 128;
 /// Most skills that one name, alias or example leads to; those after them are not looked at.
 pub const NAMED_MAX: usize = 1_000;
+/// Largest page of a catalog from a platform, and largest entitlements document, after decompression.
+pub const SYNC_PAGE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Most items, tombstones or revocations of one document of a platform.
+pub const SYNC_PAGE_ITEMS_MAX: usize = 100_000;
+/// Largest item that a platform sends apart (a blob).
+pub const SYNC_BLOB_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// Longest cursor, page token, ETag or other word of a document of a platform.
+pub const SYNC_TOKEN_BYTES_MAX: usize = 1_024;
+/// Longest id of an item as a platform sends it; a skill's own limit is shorter.
+pub const SYNC_ITEM_ID_BYTES_MAX: usize = 1_024;
+/// Most ids that an entitlements document grants one by one.
+pub const SYNC_GRANTS_MAX: usize = 1_000_000;
+/// Longest name of a platform's history.
+pub const SYNC_HISTORY_BYTES_MAX: usize = 128;
+/// Most public keys that are pinned at a time.
+pub const SYNC_PUBLIC_KEYS_MAX: usize = 16;
+/// Longest name of a public key.
+pub const SYNC_KEY_ID_BYTES_MAX: usize = 128;
+/// Most subscriptions that one deployment syncs.
+pub const SYNC_SUBSCRIPTIONS_MAX: usize = 64;
+/// Largest body of a webhook.
+pub const WEBHOOK_BYTES_MAX: usize = 64 * 1024;
+/// How far the time of a webhook may be from ours, in seconds.
+pub const WEBHOOK_SKEW_S_MAX: u64 = 300;

@@ -1,0 +1,25 @@
+//! Sync with a Subscription Platform: the documents, the port, and the engine that decides.
+//!
+//! [`Platform`] is the port; [`CatalogPage`] and [`EntitlementsDocument`] are what comes through it, read leniently and
+//! checked as a whole before anything of it counts.
+//!
+//! Invariant: nothing here opens a socket, reads a clock or touches a file: all three are passed in.
+
+mod digest;
+mod document;
+mod history;
+mod platform;
+mod signature;
+mod wake;
+
+pub use digest::{ContentRoot, Digest, NotADigest};
+pub use document::{
+    CatalogPage, EntitlementsDocument, ItemBody, OnExpiry, PageKind, RejectedItem, StatusReport, Tombstone,
+    WireItem, WireStatus,
+};
+pub use history::{History, NotAHistory};
+pub use platform::{CatalogRequest, Failure, Fetched, Platform};
+pub use signature::{
+    DocumentKind, PublicKeys, Signature, SignatureError, public_key_text, sign, signed_text, unsigned_digest,
+};
+pub use wake::Wake;
