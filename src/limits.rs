@@ -229,3 +229,11 @@ pub const SYNC_SUBSCRIPTIONS_MAX: usize = 64;
 pub const WEBHOOK_BYTES_MAX: usize = 64 * 1024;
 /// How far the time of a webhook may be from ours, in seconds.
 pub const WEBHOOK_SKEW_S_MAX: u64 = 300;
+/// Largest notes about the last tries to sync.
+pub const SYNC_NOTES_BYTES_MAX: u64 = 64 * 1024;
+/// Longest failure that the notes keep of a subscription.
+pub const SYNC_ERROR_CHARS_MAX: usize = 300;
+/// Intervals without a successful check after which the catalog is said to be stale.
+pub const SYNC_STALE_INTERVALS: u64 = 3;
+/// Most removals of one webhook that go into the revocation ring one by one; more go into the manifest, if they can.
+pub const RING_REMOVALS_MAX: usize = 32;
