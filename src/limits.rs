@@ -237,3 +237,23 @@ pub const SYNC_ERROR_CHARS_MAX: usize = 300;
 pub const SYNC_STALE_INTERVALS: u64 = 3;
 /// Most removals of one webhook that go into the revocation ring one by one; more go into the manifest, if they can.
 pub const RING_REMOVALS_MAX: usize = 32;
+/// Items of a page that are asked for at first.
+pub const SYNC_PAGE_LIMIT: u32 = 1_000;
+/// Most pages of one answer.
+pub const SYNC_PAGES_MAX: u64 = 100_000;
+/// How often pages that expired are begun again.
+pub const SYNC_RESTARTS_MAX: u32 = 3;
+/// How often a damaged answer is asked for again.
+pub const SYNC_RETRIES_MAX: u32 = 3;
+/// Pause before the first of these tries, in milliseconds; it doubles, so that all pauses stay below two seconds.
+pub const SYNC_RETRY_PAUSE_MS: u64 = 200;
+/// Longest pause after failures, in seconds.
+pub const SYNC_BACKOFF_S_MAX: u64 = 300;
+/// Longest pause that a platform can ask for, in seconds.
+pub const SYNC_RETRY_AFTER_S_MAX: u64 = 3_600;
+/// Within how long a hint leads to a check, in milliseconds.
+pub const SYNC_WAKE_JITTER_MS_MAX: u64 = 500;
+/// Pause between two looks whether the poller's office is free, in milliseconds.
+pub const SYNC_ELECTION_PAUSE_MS: u64 = 2_000;
+/// Longest sleep of the poller between two looks at the clock, in milliseconds.
+pub const SYNC_SLEEP_MS_MAX: u64 = 5_000;

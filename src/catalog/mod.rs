@@ -43,7 +43,7 @@ mod source;
 mod state;
 mod synced;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod update;
 mod view;
 mod visibility;
@@ -65,6 +65,6 @@ pub use skill_ref::SkillRef;
 pub use view::{Pin, Snapshot, View};
 
 #[cfg(feature = "sync")]
-pub(crate) use synced::{Content, Item, Journal, Note, Shelf, SyncBase, SyncChange, Taken};
+pub(crate) use synced::{Content, Item, Journal, Shelf, SyncBase, SyncChange, Taken, Trust};
 
 use history::History;

@@ -3,12 +3,29 @@
 //! [`Platform`] is the port; [`CatalogPage`] and [`EntitlementsDocument`] are what comes through it, read leniently and
 //! checked as a whole before anything of it counts.
 //!
+//! One [`Engine::round`] asks what is due, takes whole answers only (`fetch`), plans what they change (`plan`, pure) and
+//! has the catalog activate each as one commit. A [`Schedule`] says when; [`Engine::run`] is the loop of a server.
+//!
 //! Invariant: nothing here opens a socket, reads a clock or touches a file: all three are passed in.
 
+mod clock;
 mod document;
+mod engine;
+mod fetch;
+mod plan;
 mod platform;
+mod refusal;
+mod run;
+mod schedule;
 mod signature;
+#[cfg(test)]
+mod tests;
 mod wake;
+
+pub use clock::{BootClock, Clock, Dice};
+pub use engine::{Engine, Outcome, Round, Settings};
+pub use refusal::SyncError;
+pub use schedule::{Due, Ended, Schedule};
 
 pub use crate::catalog::RejectedItem;
 pub use crate::entitlement::{History, NotAHistory, Removal};

@@ -50,6 +50,13 @@ impl SyncBase {
         live.map(|ordinal| open.entry(ordinal)).transpose()
     }
 
+    /// The files of the generation.
+    #[cfg(test)]
+    pub(crate) fn file_names(&self) -> BTreeSet<String> {
+        let files = self.generation.files.iter().chain(&self.generation.sources);
+        files.map(|file| file.name.clone()).collect()
+    }
+
     /// What is trusted of a subscription.
     pub(crate) fn trust(&self, subscription: &str) -> Trust {
         self.state.base.sync.get(subscription).cloned().unwrap_or_default()

@@ -17,7 +17,7 @@ mod standing;
 mod trust;
 
 pub(crate) use activate::{SyncBase, SyncChange};
-pub(crate) use age::{Aging, Moment, Note, Notes};
+pub(crate) use age::{Aging, Moment, Note};
 pub(crate) use entitle::Taken;
 pub(crate) use journal::{Content, Item, Journal, Shelf};
 pub(crate) use trust::Trust;

@@ -115,3 +115,67 @@ pub(crate) fn rejected(journal: &Journal) -> Vec<RejectedItem> {
     }
     all
 }
+
+/// What only the engine asks.
+#[cfg(feature = "sync")]
+impl Catalog {
+    /// This moment, for a check that begins now.
+    pub(crate) fn moment(&self) -> Option<Moment> {
+        self.inner.aging.now()
+    }
+
+    /// Root of a catalog that waits for a second one like it.
+    pub(crate) fn waiting_root(&self, subscription: &str) -> Option<crate::model::Digest> {
+        self.inner.aging.refresh();
+        self.inner.aging.notes().get(subscription).and_then(|note| note.held)
+    }
+
+    /// Changes what is noted of a subscription. A disk that takes no notes is told in the log alone: nothing depends on
+    /// them but what is said about ages.
+    pub(crate) fn note_sync(&self, subscription: &str, change: impl FnOnce(&mut super::Note)) {
+        let noted = self.inner.aging.note(|notes| change(notes.entry(subscription.to_owned()).or_default()));
+        if let Err(error) = noted {
+            tracing::debug!(%error, "the sync cannot be noted");
+        }
+    }
+
+    /// Notes the end of a try: of a check that succeeded just now, or else how old the last one is by now, so that it is
+    /// known over a restart of the machine.
+    pub(crate) fn note_check(
+        &self,
+        subscription: &str,
+        checked: bool,
+        change: impl FnOnce(&mut super::Note),
+    ) {
+        if subscription.is_empty() {
+            return;
+        }
+        let now = self.inner.aging.now();
+        self.note_sync(subscription, |note| {
+            if checked {
+                note.checked.clone_from(&now);
+            } else if let (Some(last), Some(now)) = (&mut note.checked, now) {
+                let age = last.age(&now);
+                *last = Moment { age_ms: age.s * 1_000, ..now };
+            }
+            change(note);
+        });
+        // What was hidden because nobody could ask shows again.
+        self.tick_sync();
+    }
+
+    /// Milliseconds since the machine started.
+    pub(crate) fn boot_ms(&self) -> u64 {
+        self.inner.dir.boot_ms()
+    }
+
+    /// Takes the poller's office if it is free.
+    pub(crate) fn elect_poller(&self) -> Result<Option<crate::snapshot::Election>> {
+        Ok(self.inner.dir.elect()?)
+    }
+
+    /// Whether no content ever came from a platform.
+    pub(crate) fn was_never_synced(&self) -> bool {
+        self.sync_base(None).is_ok_and(|base| base.journal.shelves.is_empty())
+    }
+}
