@@ -87,7 +87,11 @@ pub mod lint;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod model;
+#[cfg(feature = "platform")]
+pub mod platform;
 mod snapshot;
+#[cfg(feature = "sync")]
+pub mod sync;
 pub mod tools;
 
 pub use catalog::{Catalog, Filter, Look, Options, Pin, SkillRef, Snapshot, View};

@@ -205,3 +205,43 @@ pub const SCHEMA_PROBLEMS_MAX: usize = 256;
 pub const TOOL_NAME_CHARS_MAX: usize = 128;
 /// Most skills that one name, alias or example leads to; those after them are not looked at.
 pub const NAMED_MAX: usize = 1_000;
+/// Most secrets of the webhook receiver, so that keys can be exchanged.
+pub const WEBHOOK_SECRETS_MAX: usize = 8;
+/// Largest file of webhook secrets.
+pub const WEBHOOK_SECRETS_BYTES_MAX: u64 = 64 * 1024;
+/// Most signatures of one webhook that are looked at.
+pub const WEBHOOK_SIGNATURES_MAX: usize = 16;
+/// Largest body of a webhook.
+pub const WEBHOOK_BODY_BYTES_MAX: usize = 64 * 1024;
+/// How far the time of a webhook may be from now, in seconds.
+pub const WEBHOOK_AGE_S_MAX: u64 = 300;
+/// Most ids in one webhook.
+pub const WEBHOOK_IDS_MAX: usize = 1_024;
+/// Longest time that a webhook's sender may take to send it, in milliseconds.
+pub const WEBHOOK_READ_MS_MAX: u64 = 10_000;
+/// Most webhooks that are read at once.
+pub const WEBHOOK_IN_FLIGHT_MAX: usize = 64;
+/// Removed skills of a subscription that the development platform remembers.
+pub const PLATFORM_REMOVED_KEPT_MAX: usize = 100_000;
+/// Most items of a page of the development platform.
+pub const PLATFORM_PAGE_ITEMS_MAX: usize = 1_000;
+/// Bytes of skills after which the development platform begins another page.
+pub const PLATFORM_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Smallest skill that the development platform sends as a blob.
+pub const PLATFORM_BLOB_BYTES_MIN: usize = 256 * 1024;
+/// Smallest answer that the development platform compresses.
+pub const PLATFORM_ENCODED_BYTES_MIN: usize = 512;
+/// Longest wait that a client of the development platform may ask for, in seconds.
+pub const PLATFORM_WAIT_S_MAX: u64 = 60;
+/// Largest report that the development platform takes.
+pub const PLATFORM_REPORT_BYTES_MAX: usize = 1024 * 1024;
+/// Requests that the development platform remembers.
+pub const PLATFORM_REQUESTS_KEPT_MAX: usize = 1_000;
+/// How often the development platform looks for changes, in milliseconds; less often where a look takes long.
+pub const PLATFORM_WATCH_INTERVAL_MS: u64 = 100;
+/// How long the development platform waits for its threads when it stops, in milliseconds.
+pub const PLATFORM_STOP_MS_MAX: u64 = 2_000;
+/// How often the development platform tries to tell a webhook.
+pub const PLATFORM_WEBHOOK_ATTEMPTS_MAX: u32 = 3;
+/// How long it waits after the first try, in milliseconds; after the second twice as long.
+pub const PLATFORM_WEBHOOK_WAIT_MS: u64 = 500;

@@ -63,4 +63,7 @@ pub use row::Handle;
 pub use skill_ref::SkillRef;
 pub use view::{Pin, Snapshot, View};
 
+#[cfg(feature = "platform")]
+pub(crate) use record::hex;
+
 use history::History;

@@ -1,0 +1,5 @@
+//! The receiver of the platform's webhooks.
+
+mod signature;
+
+pub use signature::{SecretsError, WebhookSecrets};
