@@ -245,3 +245,15 @@ pub const PLATFORM_STOP_MS_MAX: u64 = 2_000;
 pub const PLATFORM_WEBHOOK_ATTEMPTS_MAX: u32 = 3;
 /// How long it waits after the first try, in milliseconds; after the second twice as long.
 pub const PLATFORM_WEBHOOK_WAIT_MS: u64 = 500;
+/// Largest document of the platform (a page, entitlements) after it is unpacked.
+pub const SPP_DOCUMENT_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Largest blob of the platform.
+pub const SPP_BLOB_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Most redirects of one request that are followed.
+pub const SPP_REDIRECTS_MAX: usize = 5;
+/// Most pages of a catalog that a check of a platform looks at.
+pub const CHECK_PAGES_MAX: usize = 10_000;
+/// Most faults of one kind that a check names.
+pub const CHECK_NAMED_MAX: usize = 3;
+/// Most blobs that a check fetches.
+pub const CHECK_BLOBS_MAX: usize = 16;

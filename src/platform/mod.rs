@@ -8,6 +8,7 @@
 //! Invariant: documents are made of plain JSON, never of the types that the client reads them with.
 
 mod alter;
+pub mod check;
 mod connection;
 mod delivery;
 mod document;
