@@ -56,7 +56,7 @@
 //! | [`tools`] | the registry of the tools that exist on this deployment |
 //! | [`import`], [`intake`] | SKILL.md and other formats; folders mirrored into the local layer |
 //! | [`lint`] | what is wrong with skills that can be imported |
-//! | `mcp` | the MCP server, with the feature of that name |
+//! | `sync`, `mcp` | the client of the Subscription Platform, the MCP server, with the features of those names |
 //!
 //! # Limits
 //!

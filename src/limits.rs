@@ -211,10 +211,6 @@ pub const WEBHOOK_SECRETS_MAX: usize = 8;
 pub const WEBHOOK_SECRETS_BYTES_MAX: u64 = 64 * 1024;
 /// Most signatures of one webhook that are looked at.
 pub const WEBHOOK_SIGNATURES_MAX: usize = 16;
-/// Largest body of a webhook.
-pub const WEBHOOK_BODY_BYTES_MAX: usize = 64 * 1024;
-/// How far the time of a webhook may be from now, in seconds.
-pub const WEBHOOK_AGE_S_MAX: u64 = 300;
 /// Most ids in one webhook.
 pub const WEBHOOK_IDS_MAX: usize = 1_024;
 /// Longest time that a webhook's sender may take to send it, in milliseconds.
@@ -245,15 +241,41 @@ pub const PLATFORM_STOP_MS_MAX: u64 = 2_000;
 pub const PLATFORM_WEBHOOK_ATTEMPTS_MAX: u32 = 3;
 /// How long it waits after the first try, in milliseconds; after the second twice as long.
 pub const PLATFORM_WEBHOOK_WAIT_MS: u64 = 500;
-/// Largest document of the platform (a page, entitlements) after it is unpacked.
-pub const SPP_DOCUMENT_BYTES_MAX: usize = 32 * 1024 * 1024;
-/// Largest blob of the platform.
-pub const SPP_BLOB_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Most redirects of one request that are followed.
-pub const SPP_REDIRECTS_MAX: usize = 5;
+pub const SYNC_REDIRECTS_MAX: usize = 5;
 /// Most pages of a catalog that a check of a platform looks at.
 pub const CHECK_PAGES_MAX: usize = 10_000;
 /// Most faults of one kind that a check names.
 pub const CHECK_NAMED_MAX: usize = 3;
 /// Most blobs that a check fetches.
 pub const CHECK_BLOBS_MAX: usize = 16;
+/// Largest page of a catalog from a platform, and largest entitlements document, after decompression.
+pub const SYNC_PAGE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Most items, tombstones or revocations of one document of a platform.
+pub const SYNC_PAGE_ITEMS_MAX: usize = 100_000;
+/// Largest item that a platform sends apart (a blob).
+pub const SYNC_BLOB_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// Longest cursor, page token, ETag or other word of a document of a platform.
+pub const SYNC_TOKEN_BYTES_MAX: usize = 1_024;
+/// Longest id of an item as a platform sends it; a skill's own limit is shorter.
+pub const SYNC_ITEM_ID_BYTES_MAX: usize = 1_024;
+/// Most ids that an entitlements document grants one by one.
+pub const SYNC_GRANTS_MAX: usize = 1_000_000;
+/// Longest name of a platform's history.
+pub const SYNC_HISTORY_BYTES_MAX: usize = 128;
+/// Most public keys that are pinned at a time.
+pub const SYNC_PUBLIC_KEYS_MAX: usize = 16;
+/// Longest name of a public key.
+pub const SYNC_KEY_ID_BYTES_MAX: usize = 128;
+/// Most subscriptions that one deployment syncs.
+pub const SYNC_SUBSCRIPTIONS_MAX: usize = 64;
+/// Largest body of a webhook.
+pub const WEBHOOK_BYTES_MAX: usize = 64 * 1024;
+/// How far the time of a webhook may be from ours, in seconds.
+pub const WEBHOOK_SKEW_S_MAX: u64 = 300;
+/// Longest time of one request to a platform, its body included, in milliseconds.
+pub const SYNC_REQUEST_MS_MAX: u64 = 20_000;
+/// Longest time until there is a connection to a platform, in milliseconds.
+pub const SYNC_CONNECT_MS_MAX: u64 = 5_000;
+/// Largest file with a token.
+pub const SYNC_TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;

@@ -101,7 +101,7 @@ impl Answer {
         if switches.on(FaultKind::Slow) {
             return self.slow();
         }
-        if let Some(mib) = switches.number(FaultKind::Oversize, 64) {
+        if let Some(mib) = switches.number(FaultKind::Oversize, 80) {
             return self.padded(mib);
         }
         if let Some(mib) = switches.number(FaultKind::Bomb, 1_024) {

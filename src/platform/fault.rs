@@ -65,7 +65,7 @@ faults! {
     Slow "slow" "One byte at a time, a tenth of a second apart.",
     Bomb "bomb" "gzip that unpacks to a gigabyte (or the argument, in MiB).",
     BombZstd "bomb-zstd" "The same in zstd.",
-    Oversize "oversize" "A document padded to the argument (64) in MiB.",
+    Oversize "oversize" "A document padded to the argument (80) in MiB.",
     Redirect "redirect" "302 to the argument, another origin.",
     RedirectHere "redirect-here" "307 to another path of the same origin, which works.",
     WrongDigest "wrong-digest" "The digest of the first item is that of something else.",

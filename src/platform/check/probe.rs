@@ -1,6 +1,5 @@
 //! Asks the platform, and keeps what it answered for the rules that look at it again.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -10,7 +9,7 @@ use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, H
 use reqwest::{Client, Method, Url};
 use serde_json::Value;
 
-use crate::limits::{PLATFORM_PAGE_ITEMS_MAX, SPP_BLOB_BYTES_MAX, SPP_DOCUMENT_BYTES_MAX};
+use crate::limits::{PLATFORM_PAGE_ITEMS_MAX, SYNC_PAGE_BYTES_MAX};
 use crate::platform::check::rule::Verdict;
 use crate::platform::check::{CheckError, CheckOptions, Rule};
 use crate::sync::Secret;
@@ -248,8 +247,7 @@ impl Probe {
         }
         let answer = request.send().await.map_err(|error| self.told(&error))?;
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-        let limit = SPP_DOCUMENT_BYTES_MAX.max(SPP_BLOB_BYTES_MAX);
-        let body = http::read_body(answer, limit).await.map_err(|error| match error {
+        let body = http::read_body(answer, SYNC_PAGE_BYTES_MAX).await.map_err(|error| match error {
             BodyError::TooLarge { .. } => error.to_string(),
             BodyError::Broken(cause) => self.told(&cause),
         })?;
@@ -258,18 +256,8 @@ impl Probe {
 
     /// Why a request failed, without its address.
     fn told(&self, error: &reqwest::Error) -> String {
-        if let Some(refused) = http::refused_redirect(error) {
-            return refused.to_string();
-        }
-        if error.is_timeout() {
-            return format!("there is no whole answer within {} s", self.options.timeout.as_secs());
-        }
-        let mut innermost: &dyn std::error::Error = error;
-        while let Some(cause) = innermost.source() {
-            innermost = cause;
-        }
-        let what = if error.is_connect() { "cannot connect" } else { "the connection broke off" };
-        format!("{what}: {innermost}")
+        let timeout_ms = u64::try_from(self.options.timeout.as_millis()).unwrap_or(u64::MAX);
+        http::failure(error, timeout_ms).to_string()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use reqwest::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use reqwest::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH, LOCATION};
 use serde_json::{Value, json};
 
 use crate::limits::CHECK_PAGES_MAX;
@@ -31,6 +31,11 @@ impl Probe {
                     return Verdict::Pass;
                 }
                 413 if self.limit > 1 => self.limit /= 2,
+                300..=399 if reply.header(LOCATION).is_some() => {
+                    let advice = "give the address to which it redirects, or answer here; a client never follows to another \
+                                  origin, since its token would go there";
+                    return Verdict::fail("it redirects to another origin, or without an end", advice);
+                }
                 status => return Verdict::fail(format!("it is answered with {status}"), advice_for(status)),
             }
         }

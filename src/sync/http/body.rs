@@ -5,12 +5,12 @@ use reqwest::Response;
 /// Why a body was not read to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum BodyError {
+pub(crate) enum BodyError {
     /// It is larger than anything that should be sent, perhaps only after it is unpacked.
     #[error("the answer is larger than {limit} bytes")]
     TooLarge {
         /// The limit.
-        limit: usize,
+        limit: u64,
     },
     /// The connection broke off, or what came cannot be unpacked.
     #[error("the answer broke off")]
@@ -18,14 +18,14 @@ pub enum BodyError {
 }
 
 /// Reads a body. Memory stays below the limit and one chunk: what is packed is unpacked piece by piece.
-pub(crate) async fn read(mut response: Response, limit: usize) -> Result<Vec<u8>, BodyError> {
-    let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
+pub(crate) async fn read(mut response: Response, limit: u64) -> Result<Vec<u8>, BodyError> {
+    let announced = response.content_length();
     if announced.is_some_and(|length| length > limit) {
         return Err(BodyError::TooLarge { limit });
     }
-    let mut body = Vec::with_capacity(announced.unwrap_or_default());
+    let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|cause| BodyError::Broken(cause.without_url()))? {
-        if chunk.len() > limit - body.len() {
+        if (chunk.len() + body.len()) as u64 > limit {
             return Err(BodyError::TooLarge { limit });
         }
         body.extend_from_slice(&chunk);
