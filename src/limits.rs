@@ -211,8 +211,6 @@ pub const WEBHOOK_SECRETS_MAX: usize = 8;
 pub const WEBHOOK_SECRETS_BYTES_MAX: u64 = 64 * 1024;
 /// Most signatures of one webhook that are looked at.
 pub const WEBHOOK_SIGNATURES_MAX: usize = 16;
-/// Most ids in one webhook.
-pub const WEBHOOK_IDS_MAX: usize = 1_024;
 /// Longest time that a webhook's sender may take to send it, in milliseconds.
 pub const WEBHOOK_READ_MS_MAX: u64 = 10_000;
 /// Most webhooks that are read at once.
@@ -279,3 +277,5 @@ pub const SYNC_REQUEST_MS_MAX: u64 = 20_000;
 pub const SYNC_CONNECT_MS_MAX: u64 = 5_000;
 /// Largest file with a token.
 pub const SYNC_TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
+/// Webhooks that are remembered, so that the same bytes again do nothing.
+pub const WEBHOOK_REPLAYS_KEPT_MAX: usize = 1_024;

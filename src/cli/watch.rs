@@ -9,6 +9,16 @@ use std::time::Duration;
 use repertoire::intake::Settling;
 use repertoire::limits::WATCH_INTERVAL_MS;
 
+/// Waits until the process is asked to end.
+pub(crate) fn until_asked() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let guard = runtime.enter();
+    let end = ends()?;
+    drop(guard);
+    runtime.block_on(end);
+    Ok(())
+}
+
 /// Files that are watched, and a listener for the end.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -59,7 +69,7 @@ impl Watch {
 
 /// Resolves when the process is asked to end.
 #[cfg(unix)]
-pub(crate) fn ends() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+fn ends() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -73,7 +83,7 @@ pub(crate) fn ends() -> io::Result<impl Future<Output = ()> + Send + 'static> {
 
 /// Resolves when the process is asked to end.
 #[cfg(not(unix))]
-pub(crate) fn ends() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+fn ends() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     Ok(async {
         // An error here means that no signal can come; the process can still be ended from outside.
         let _ = tokio::signal::ctrl_c().await;

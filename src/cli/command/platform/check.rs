@@ -48,7 +48,7 @@ impl Check {
         let token_file = self.token_file.clone().or_else(|| settings.path(Key::SYNC_TOKEN_FILE));
         if let Some(path) = token_file {
             options = options.token(read_secret(&path)?);
-        } else if let Some(token) = settings.secret(Key::SYNC_TOKEN) {
+        } else if let Some(token) = settings.text(Key::SYNC_TOKEN) {
             options = options.token(Secret::new(token));
         }
         let keys = if self.public_key.is_empty() { settings.list(Key::SYNC_PUBLIC_KEYS) } else { &self.public_key };

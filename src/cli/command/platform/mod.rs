@@ -68,6 +68,11 @@ impl Platform {
         if self.action.is_some() { "platform check" } else { "platform" }
     }
 
+    /// Whether it runs until it is stopped.
+    pub(crate) fn serves(&self) -> bool {
+        self.action.is_none()
+    }
+
     /// Serves until the process is asked to end, or checks.
     pub(crate) fn run(&self, context: &Context) -> Result<Exit, Failure> {
         if let Some(Action::Check(check)) = &self.action {
