@@ -279,3 +279,11 @@ pub const SYNC_CONNECT_MS_MAX: u64 = 5_000;
 pub const SYNC_TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
 /// Webhooks that are remembered, so that the same bytes again do nothing.
 pub const WEBHOOK_REPLAYS_KEPT_MAX: usize = 1_024;
+/// Largest notes about the last tries to sync.
+pub const SYNC_NOTES_BYTES_MAX: u64 = 64 * 1024;
+/// Longest failure that the notes keep of a subscription.
+pub const SYNC_ERROR_CHARS_MAX: usize = 300;
+/// Intervals without a successful check after which the catalog is said to be stale.
+pub const SYNC_STALE_INTERVALS: u64 = 3;
+/// Most removals of one webhook that go into the revocation ring one by one; more go into the manifest, if they can.
+pub const RING_REMOVALS_MAX: usize = 32;

@@ -41,6 +41,7 @@ mod segment;
 mod skill_ref;
 mod source;
 mod state;
+mod synced;
 #[cfg(test)]
 mod tests;
 mod update;
@@ -56,8 +57,8 @@ pub use look::Look;
 pub use named::Skills;
 pub use options::{BundledMode, FollowMode, MapMode, Options};
 pub use report::{
-    Change, Committed, EntitlementsReport, FileReport, LayerStatus, SectionReport, Status,
-    SubscriptionReport, SyncStatus,
+    Change, Committed, EntitlementsReport, FileReport, LayerStatus, RejectedItem, SectionReport, Status,
+    SubscriptionReport, SubscriptionSync, SyncStatus,
 };
 pub use row::Handle;
 pub use skill_ref::SkillRef;
@@ -65,5 +66,7 @@ pub use view::{Pin, Snapshot, View};
 
 #[cfg(feature = "platform")]
 pub(crate) use record::hex;
+#[cfg(feature = "sync")]
+pub(crate) use synced::{Content, Item, Journal, Note, Shelf, SyncBase, SyncChange, Taken};
 
 use history::History;

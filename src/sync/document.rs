@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::catalog::RejectedItem;
 use crate::error::Problem;
 use crate::limits::{
     SUBSCRIPTION_BYTES_MAX, SYNC_GRANTS_MAX, SYNC_ITEM_ID_BYTES_MAX, SYNC_PAGE_ITEMS_MAX,
@@ -284,23 +285,6 @@ pub struct StatusReport {
     pub state: String,
     /// Items that were rejected, with reasons.
     pub rejected: Vec<RejectedItem>,
-}
-
-/// One item that was rejected.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
-#[non_exhaustive]
-pub struct RejectedItem {
-    /// The subscription that brought it.
-    pub subscription: String,
-    /// Its id as sent, shortened; empty if it had none.
-    pub id: String,
-    /// Its counter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seq: Option<u64>,
-    /// Whether its last good version is served in its place.
-    pub kept_previous: bool,
-    /// What is wrong with it.
-    pub problems: Vec<Problem>,
 }
 
 fn present<'v>(members: &'v Map<String, Value>, key: &str) -> Option<&'v Value> {

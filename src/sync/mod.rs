@@ -5,9 +5,7 @@
 //!
 //! Invariant: nothing here opens a socket, reads a clock or touches a file: all three are passed in.
 
-mod digest;
 mod document;
-mod history;
 pub mod http;
 mod platform;
 mod secret;
@@ -16,12 +14,13 @@ mod wake;
 #[cfg(feature = "webhook")]
 pub mod webhook;
 
-pub use digest::{ContentRoot, Digest, NotADigest};
+pub use crate::catalog::RejectedItem;
+pub use crate::entitlement::{History, NotAHistory, Removal};
+pub use crate::model::{ContentRoot, Digest, NotADigest};
 pub use document::{
-    CatalogPage, EntitlementsDocument, ItemBody, OnExpiry, PageKind, RejectedItem, StatusReport, Tombstone,
-    WireItem, WireStatus,
+    CatalogPage, EntitlementsDocument, ItemBody, OnExpiry, PageKind, StatusReport, Tombstone, WireItem,
+    WireStatus,
 };
-pub use history::{History, NotAHistory};
 pub use platform::{CatalogRequest, Failure, Fetched, Platform};
 pub use secret::Secret;
 pub use signature::{

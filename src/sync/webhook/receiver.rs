@@ -17,6 +17,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+use crate::catalog::Catalog;
 use crate::entitlement::Removal;
 use crate::error::Result;
 use crate::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_IN_FLIGHT_MAX, WEBHOOK_READ_MS_MAX, WEBHOOK_REPLAYS_KEPT_MAX};
@@ -31,6 +32,12 @@ pub trait Remover: Send + Sync {
     /// # Errors
     /// It could not be written, so that it may not be in effect.
     fn remove(&self, removal: &Removal) -> Result<()>;
+}
+
+impl Remover for Catalog {
+    fn remove(&self, removal: &Removal) -> Result<()> {
+        self.removed(removal).map(drop)
+    }
 }
 
 /// What the receiver is for.

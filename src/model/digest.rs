@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 /// SHA-256, written `sha256:` and 64 hexadecimal digits.
 ///
 /// ```
-/// use repertoire::sync::Digest;
+/// use repertoire::model::Digest;
 ///
 /// let digest = Digest::of(b"abc");
 /// assert!(digest.to_string().starts_with("sha256:ba7816bf"));
@@ -96,7 +96,7 @@ impl From<Digest> for String {
 /// The `content_root`: SHA-256 over every item of a subscription, added in the order of the ids.
 ///
 /// ```
-/// use repertoire::sync::{ContentRoot, Digest};
+/// use repertoire::model::{ContentRoot, Digest};
 ///
 /// let mut root = ContentRoot::default();
 /// root.add("camera", 3, Some(&Digest::of(b"{}")));

@@ -11,7 +11,7 @@ use crate::limits::SYNC_HISTORY_BYTES_MAX;
 /// apart. A platform that names none is at `0:`.
 ///
 /// ```
-/// use repertoire::sync::History;
+/// use repertoire::entitlement::History;
 ///
 /// let history: History = "3:9f2c".parse().expect("a history");
 /// assert_eq!((history.counter, history.random.as_str()), (3, "9f2c"));
