@@ -28,7 +28,8 @@ pub(crate) fn hides(switches: &Switches) -> bool {
 /// Skills that the switches add to every subscription, with the id that each is known by.
 pub(crate) fn extra(switches: &Switches) -> Vec<(String, Value)> {
     let skill = |id: &str, rest: Value| {
-        let mut skill = json!({"id": id, "kind": "flow_template", "name": "Extra", "description": "One more."});
+        let mut skill =
+            json!({"id": id, "kind": "flow_template", "name": "Extra", "description": "One more."});
         if let (Value::Object(skill), Value::Object(rest)) = (&mut skill, rest) {
             skill.extend(rest);
         }

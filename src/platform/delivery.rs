@@ -14,8 +14,7 @@ use crate::limits::PLATFORM_ENCODED_BYTES_MIN;
 use crate::platform::fault::{FaultKind, Switches};
 
 /// What a proxy says in the place of a document.
-pub(crate) const PROXY_PAGE: &str =
-    "<!DOCTYPE html><html><head><title>Sign in</title></head><body>Sign in to use this network.</body></html>";
+pub(crate) const PROXY_PAGE: &str = "<!DOCTYPE html><html><head><title>Sign in</title></head><body>Sign in to use this network.</body></html>";
 
 /// Bytes of one block of a bomb or of padding.
 const BLOCK: usize = 1024 * 1024;

@@ -198,7 +198,10 @@ fn root(items: &[(&String, &Item)]) -> String {
 fn bytes_of(digest: &str) -> [u8; 32] {
     let mut bytes = [0; 32];
     for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = digest.get(2 * index..2 * index + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok()).unwrap_or(0);
+        *byte = digest
+            .get(2 * index..2 * index + 2)
+            .and_then(|pair| u8::from_str_radix(pair, 16).ok())
+            .unwrap_or(0);
     }
     bytes
 }

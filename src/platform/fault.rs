@@ -213,7 +213,9 @@ mod tests {
             "unauthorized=2".parse().unwrap(),
             "slow".parse().unwrap(),
         ]);
-        assert!(switches.on_for(FaultKind::NotFound, "blobs") && !switches.on_for(FaultKind::NotFound, "catalog"));
+        assert!(
+            switches.on_for(FaultKind::NotFound, "blobs") && !switches.on_for(FaultKind::NotFound, "catalog")
+        );
         assert!(switches.on_for(FaultKind::Slow, "catalog"));
         let uses = std::iter::repeat_with(|| switches.used(FaultKind::Unauthorized)).take(3);
         assert_eq!(uses.collect::<Vec<_>>(), [true, true, false]);

@@ -114,10 +114,8 @@ impl Shelf {
         let Ok(value) = serde_json::to_value(skill) else { return };
         let Ok(canonical) = serde_json_canonicalizer::to_vec(&value) else { return };
         let digest = hex_sha256(&canonical);
-        self.items.insert(
-            id,
-            Item { seq: 0, digest, skill: value, bytes: canonical.len(), path: path.to_owned() },
-        );
+        self.items
+            .insert(id, Item { seq: 0, digest, skill: value, bytes: canonical.len(), path: path.to_owned() });
     }
 }
 

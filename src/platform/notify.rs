@@ -27,7 +27,8 @@ impl WebhookTarget {
     /// # Errors
     /// The address is none of HTTP.
     pub fn new(url: &str, secrets: WebhookSecrets) -> Result<Self, StartError> {
-        let wrong = || StartError::Webhook { reason: "its address is no http or https URL; correct it".to_owned() };
+        let wrong =
+            || StartError::Webhook { reason: "its address is no http or https URL; correct it".to_owned() };
         let url = Url::parse(url).map_err(|_| wrong())?;
         if matches!(url.scheme(), "http" | "https") { Ok(Self { url, secrets }) } else { Err(wrong()) }
     }
@@ -97,7 +98,9 @@ async fn tell(client: &reqwest::Client, target: &WebhookTarget, message: &Value)
         match sent {
             Ok(answer) if answer.status().is_success() => return,
             Ok(answer) => tracing::warn!("the webhook answered {} to {}", answer.status(), message["type"]),
-            Err(cause) => tracing::warn!("the webhook cannot be told of {}: {}", message["type"], cause.without_url()),
+            Err(cause) => {
+                tracing::warn!("the webhook cannot be told of {}: {}", message["type"], cause.without_url())
+            }
         }
         tokio::time::sleep(Duration::from_millis(PLATFORM_WEBHOOK_WAIT_MS) * attempt).await;
     }

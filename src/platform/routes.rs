@@ -22,8 +22,7 @@ use crate::platform::fault::{Fault, FaultKind};
 use crate::platform::service::Shared;
 use crate::platform::store::{Store, Subscription};
 
-type Service =
-    axum::extract::connect_info::IntoMakeServiceWithConnectInfo<Router, Breaker>;
+type Service = axum::extract::connect_info::IntoMakeServiceWithConnectInfo<Router, Breaker>;
 
 /// The routes with everything around them.
 pub(crate) fn router(shared: &Arc<Shared>) -> Service {
@@ -135,7 +134,11 @@ fn part_of(uri: &Uri) -> &'static str {
 fn query(uri: &Uri) -> impl Iterator<Item = (String, String)> {
     // A URL is only needed around the query to read it.
     let url = Url::parse(&format!("http://localhost/?{}", uri.query().unwrap_or_default())).ok();
-    let pairs: Vec<(String, String)> = url.iter().flat_map(Url::query_pairs).map(|(key, value)| (key.into_owned(), value.into_owned())).collect();
+    let pairs: Vec<(String, String)> = url
+        .iter()
+        .flat_map(Url::query_pairs)
+        .map(|(key, value)| (key.into_owned(), value.into_owned()))
+        .collect();
     pairs.into_iter()
 }
 
@@ -146,7 +149,8 @@ fn question(uri: &Uri) -> Result<Question, &'static str> {
             "since" => question.since = Some(value),
             "page" if !value.is_empty() => question.page = Some(value),
             "limit" if !value.is_empty() => {
-                question.limit = Some(value.parse().ok().filter(|limit| *limit > 0).ok_or("limit is no number above 0")?);
+                question.limit =
+                    Some(value.parse().ok().filter(|limit| *limit > 0).ok_or("limit is no number above 0")?);
             }
             _ => {}
         }
@@ -279,7 +283,11 @@ fn wait_of(prefer: &str) -> Option<u64> {
 }
 
 /// A skill or a file beside one, by its digest.
-async fn blob(State(shared): State<Arc<Shared>>, Path(digest): Path<String>, headers: HeaderMap) -> Response<Body> {
+async fn blob(
+    State(shared): State<Arc<Shared>>,
+    Path(digest): Path<String>,
+    headers: HeaderMap,
+) -> Response<Body> {
     let (skill, file) = {
         let store = shared.store.read();
         (document::blob(&store, &digest), store.files.get(&digest).cloned())
@@ -315,11 +323,13 @@ async fn status(State(shared): State<Arc<Shared>>, Path(name): Path<String>, bod
 async fn set_faults(State(shared): State<Arc<Shared>>, body: String) -> Response<Body> {
     let lines = body.lines().map(str::trim).filter(|line| !line.is_empty());
     match lines.map(str::parse).collect::<Result<Vec<Fault>, _>>() {
-        Ok(faults) => blocking(move || {
-            shared.set_faults(faults);
-            Ok(())
-        })
-        .await,
+        Ok(faults) => {
+            blocking(move || {
+                shared.set_faults(faults);
+                Ok(())
+            })
+            .await
+        }
         Err(unknown) => refuse(StatusCode::BAD_REQUEST, "unknown_fault", &unknown.to_string()),
     }
 }
@@ -352,7 +362,9 @@ fn unknown_subscription() -> Response<Body> {
 fn refusal(why: Refusal) -> Response<Body> {
     match why {
         Refusal::UnknownPage => refuse(StatusCode::BAD_REQUEST, "unknown_page", "this page is none of ours"),
-        Refusal::PageExpired => refuse(StatusCode::CONFLICT, "page_expired", "the catalog changed; begin again"),
+        Refusal::PageExpired => {
+            refuse(StatusCode::CONFLICT, "page_expired", "the catalog changed; begin again")
+        }
         Refusal::SinceTooOld => {
             refuse(StatusCode::GONE, "since_too_old", "ask for the full catalog: leave `since` out")
         }

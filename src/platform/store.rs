@@ -69,11 +69,7 @@ impl Store {
     pub(crate) fn new(random: String) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let counter = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        Self {
-            history: History { counter, random },
-            subscriptions: BTreeMap::new(),
-            files: HashMap::new(),
-        }
+        Self { history: History { counter, random }, subscriptions: BTreeMap::new(), files: HashMap::new() }
     }
 
     /// Takes what the folder holds now; answers what changed.
@@ -81,7 +77,8 @@ impl Store {
         let Reading { shelves, statements, files, .. } = reading;
         self.files = files;
         let stated = statements.as_ref().map(|statements| statements.keys().cloned());
-        let mut names: BTreeSet<String> = shelves.keys().cloned().chain(stated.into_iter().flatten()).collect();
+        let mut names: BTreeSet<String> =
+            shelves.keys().cloned().chain(stated.into_iter().flatten()).collect();
         if statements.is_none() {
             // A file that cannot be read takes nothing away.
             names.extend(self.subscriptions.keys().cloned());
@@ -215,7 +212,13 @@ mod tests {
     use super::*;
 
     fn item(text: &str, path: &str) -> Item {
-        Item { seq: 0, digest: text.to_owned(), skill: json!({"text": text}), bytes: 1, path: path.to_owned() }
+        Item {
+            seq: 0,
+            digest: text.to_owned(),
+            skill: json!({"text": text}),
+            bytes: 1,
+            path: path.to_owned(),
+        }
     }
 
     fn reading(items: &[(&str, &str)], statements: Option<Value>) -> Reading {

@@ -112,7 +112,11 @@ fn each_switch_makes_the_right_check_fail() {
                     }
                     let report = report(&stage);
                     if !named(&report, Outcome::Fail).contains(rule.name()) {
-                        wrong.lock().unwrap().push(format!("{}: {:?}", kind.name(), named(&report, Outcome::Fail)));
+                        wrong.lock().unwrap().push(format!(
+                            "{}: {:?}",
+                            kind.name(),
+                            named(&report, Outcome::Fail)
+                        ));
                     }
                     let silent = report.checks.iter().filter(|line| line.outcome == Outcome::Fail);
                     assert!(silent.into_iter().all(|line| line.found.is_some() && line.advice.is_some()));

@@ -152,7 +152,10 @@ fn each_fault_is_told_as_what_it_is_and_no_text_holds_a_secret() {
             matches!(told, Failure::Busy { status: 503, retry_after_s: Some(90..=101) })
         }),
         ("server-error", |told| *told == Failure::Server { status: 500 }),
-        ("proxy-html", |told| matches!(told, Failure::WrongContentType { content_type } if content_type == "text/html")),
+        (
+            "proxy-html",
+            |told| matches!(told, Failure::WrongContentType { content_type } if content_type == "text/html"),
+        ),
         ("wrong-type", |told| matches!(told, Failure::WrongContentType { .. })),
         ("html-as-json", |told| matches!(told, Failure::Malformed { .. })),
         ("empty-body", |told| matches!(told, Failure::Malformed { .. })),
@@ -177,7 +180,8 @@ fn each_fault_is_told_as_what_it_is_and_no_text_holds_a_secret() {
                 stage.faults(&[name]);
                 let told = wait(client.fetch_entitled_skills(&whole()));
                 match told {
-                    Err(told) if right(&told) && !format!("{told} {told:?} {client:?}").contains("canary") => {}
+                    Err(told)
+                        if right(&told) && !format!("{told} {told:?} {client:?}").contains("canary") => {}
                     told => wrong.lock().unwrap().push(format!("{name}: {told:?}")),
                 }
                 stage.faults(&[]);

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use repertoire::platform::check::Rule;
 use repertoire::sync::webhook::WebhookSecrets;
-use repertoire::sync::{ContentRoot, Digest, DocumentKind, public_key_text, sign, signed_text, unsigned_digest};
+use repertoire::sync::{
+    ContentRoot, Digest, DocumentKind, public_key_text, sign, signed_text, unsigned_digest,
+};
 use serde_json::{Value, json};
 
 use crate::support::WEBHOOK_SECRET;

@@ -50,15 +50,18 @@ fn listen() -> Listening {
 impl Listening {
     fn woken(&self) -> bool {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        runtime.block_on(async { tokio::time::timeout(Duration::from_millis(50), self.wake.wait()).await.is_ok() })
+        runtime.block_on(async {
+            tokio::time::timeout(Duration::from_millis(50), self.wake.wait()).await.is_ok()
+        })
     }
 
     /// Signs with the reference implementation.
     fn send(&self, id: &str, sent: i64, body: &[u8]) -> u16 {
         let signature = standardwebhooks::Webhook::new(WEBHOOK_SECRET).unwrap().sign(id, sent, body).unwrap();
-        self.post(&format!(
-            "webhook-id: {id}\r\nwebhook-timestamp: {sent}\r\nwebhook-signature: {signature}\r\n"
-        ), body)
+        self.post(
+            &format!("webhook-id: {id}\r\nwebhook-timestamp: {sent}\r\nwebhook-signature: {signature}\r\n"),
+            body,
+        )
     }
 
     fn post(&self, headers: &str, body: &[u8]) -> u16 {
@@ -70,7 +73,8 @@ fn now() -> i64 {
     i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap()
 }
 
-const REMOVED: &[u8] = br#"{"type":"skills.removed","data":{"subscription":"gold","history":"3:x","ids":["a"],"ent_seq":7}}"#;
+const REMOVED: &[u8] =
+    br#"{"type":"skills.removed","data":{"subscription":"gold","history":"3:x","ids":["a"],"ent_seq":7}}"#;
 
 #[test]
 fn a_removal_is_in_effect_before_it_is_accepted_and_a_replay_does_nothing() {
@@ -129,6 +133,9 @@ fn the_platform_tells_changes_and_revocations_as_the_receiver_takes_them() {
     // Nobody asks for it: the platform sees the change by itself.
     until("the removal", || listening.remover.taken.lock().unwrap().len() == 2);
     let removal = listening.remover.taken.lock().unwrap()[1].clone();
-    assert_eq!((removal.subscription.as_str(), removal.ids, removal.ent_seq), ("gold", vec!["beta".to_owned()], Some(9)));
+    assert_eq!(
+        (removal.subscription.as_str(), removal.ids, removal.ent_seq),
+        ("gold", vec!["beta".to_owned()], Some(9))
+    );
     assert!(removal.history.is_some());
 }

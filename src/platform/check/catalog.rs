@@ -41,7 +41,9 @@ impl Probe {
                     Ok(page) => page,
                     Err(found) => return Verdict::fail(format!("a later page: {found}"), advice),
                 },
-                Ok(reply) => return Verdict::fail(format!("a later page is answered with {}", reply.status), advice),
+                Ok(reply) => {
+                    return Verdict::fail(format!("a later page is answered with {}", reply.status), advice);
+                }
                 Err(found) => return Verdict::fail(format!("a later page: {found}"), advice),
             };
         }
@@ -76,7 +78,10 @@ impl Probe {
             return if self.pages.is_empty() {
                 Verdict::skip("the document cannot be read")
             } else {
-                Verdict::fail("an item has neither a skill with an id nor id, size and digest of a blob", advice)
+                Verdict::fail(
+                    "an item has neither a skill with an id nor id, size and digest of a blob",
+                    advice,
+                )
             };
         };
         let mut seen = BTreeSet::new();
@@ -100,7 +105,10 @@ impl Probe {
         if !any {
             return Verdict::skip("no item has a digest; with digests a client notices damage");
         }
-        Verdict::of(&faults, "hash the skill as it is sent, serialised by RFC 8785: \"sha256:\" and lower-case hexadecimal")
+        Verdict::of(
+            &faults,
+            "hash the skill as it is sent, serialised by RFC 8785: \"sha256:\" and lower-case hexadecimal",
+        )
     }
 
     pub(super) fn skills(&self) -> Verdict {
@@ -208,7 +216,9 @@ impl Probe {
         for item in blobs.iter().take(CHECK_BLOBS_MAX) {
             let digest = item.digest.clone().unwrap_or_default();
             match self.send(self.at(&["blobs", "sha256", &digest])).await {
-                Ok(reply) if reply.status != 200 => faults.push(format!("{:?} is answered with {}", item.id, reply.status)),
+                Ok(reply) if reply.status != 200 => {
+                    faults.push(format!("{:?} is answered with {}", item.id, reply.status))
+                }
                 Ok(reply) if hex_sha256(&reply.body) != digest => {
                     faults.push(format!("{:?} has another digest", item.id));
                 }
@@ -220,7 +230,9 @@ impl Probe {
             }
         }
         match self.send(self.at(&["blobs", "sha256", &"0".repeat(64)])).await {
-            Ok(reply) if reply.status == 200 => faults.push("a digest of nothing is answered with 200".to_owned()),
+            Ok(reply) if reply.status == 200 => {
+                faults.push("a digest of nothing is answered with 200".to_owned())
+            }
             _ if blobs.is_empty() && faults.is_empty() => return Verdict::skip("no item is a blob"),
             _ => {}
         }
@@ -234,7 +246,8 @@ pub(super) fn items_of(page: &Value) -> Option<Vec<Item>> {
 }
 
 fn item(value: &Value) -> Option<Item> {
-    let digest = value["digest"].as_str().map(|digest| digest.strip_prefix("sha256:").unwrap_or(digest).to_owned());
+    let digest =
+        value["digest"].as_str().map(|digest| digest.strip_prefix("sha256:").unwrap_or(digest).to_owned());
     let seq = value["seq"].as_u64();
     if value["blob"] == true {
         let (id, size) = (value["id"].as_str()?.to_owned(), value["size"].as_u64()?);

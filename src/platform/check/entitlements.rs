@@ -44,7 +44,8 @@ impl Probe {
         if let (Some(one), Some(other)) = (page["ent_seq"].as_u64(), document["ent_seq"].as_u64())
             && one > other
         {
-            faults.push(format!("the catalog says ent_seq {one}, the entitlements, asked for later, {other}"));
+            faults
+                .push(format!("the catalog says ent_seq {one}, the entitlements, asked for later, {other}"));
         }
         if document["subscription"].as_str().is_some_and(|name| name != self.options.subscription) {
             faults.push("the entitlements name another subscription".to_owned());
@@ -69,7 +70,9 @@ impl Probe {
             faults.extend(self.unsigned(page, "catalog").map(|why| format!("page {number} {why}")));
         }
         if let Some(document) = &self.entitlements {
-            faults.extend(self.unsigned(document, "entitlements").map(|why| format!("the entitlements document {why}")));
+            faults.extend(
+                self.unsigned(document, "entitlements").map(|why| format!("the entitlements document {why}")),
+            );
         }
         Verdict::of(
             &faults,
@@ -141,7 +144,8 @@ fn faults_of(document: &Value) -> Vec<String> {
     let limit = &document["max_offline_s"];
     want(limit.is_null() || limit.is_u64(), "`max_offline_s` is no whole number");
     want(
-        document["on_expiry"].is_null() || matches!(document["on_expiry"].as_str(), Some("serve_stale" | "deny")),
+        document["on_expiry"].is_null()
+            || matches!(document["on_expiry"].as_str(), Some("serve_stale" | "deny")),
         "`on_expiry` is neither \"serve_stale\" nor \"deny\"",
     );
     faults

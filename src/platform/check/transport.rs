@@ -73,8 +73,9 @@ impl Probe {
             return Verdict::skip("there is no history; a client then cannot tell a restore from a fault");
         };
         let mut faults = Vec::new();
-        let well_formed =
-            history.split_once(':').is_some_and(|(counter, random)| counter.parse::<u64>().is_ok() && !random.is_empty());
+        let well_formed = history
+            .split_once(':')
+            .is_some_and(|(counter, random)| counter.parse::<u64>().is_ok() && !random.is_empty());
         if !well_formed {
             faults.push(format!("{history:?} is not COUNTER:RANDOM"));
         }
@@ -108,7 +109,10 @@ impl Probe {
             };
             let items = items_of(&page).unwrap_or_default();
             if items.len() > limit {
-                return Verdict::fail(format!("a page of at most {limit} items has {}", items.len()), "obey `limit`");
+                return Verdict::fail(
+                    format!("a page of at most {limit} items has {}", items.len()),
+                    "obey `limit`",
+                );
             }
             for item in items {
                 *found.entry(item.id).or_default() += 1;
@@ -140,7 +144,8 @@ impl Probe {
 
     pub(super) async fn etag(&self) -> Verdict {
         let Some(etag) = self.known_etag() else {
-            let advice = "send an ETag of the catalog's state; without it every poll brings the whole catalog";
+            let advice =
+                "send an ETag of the catalog's state; without it every poll brings the whole catalog";
             return Verdict::fail("there is no ETag", advice);
         };
         match self.send(self.page(self.limit, None).header(IF_NONE_MATCH, etag)).await {
@@ -173,12 +178,17 @@ impl Probe {
         };
         let page = match page {
             Ok(page) => page,
-            Err(found) => return Verdict::fail(found, "answer with an empty delta, or with the full catalog"),
+            Err(found) => {
+                return Verdict::fail(found, "answer with an empty delta, or with the full catalog");
+            }
         };
         let first = &self.pages[0];
         let mut faults = Vec::new();
         let count = |key: &str| page[key].as_array().map_or(0, Vec::len);
-        if page["kind"] == "delta" && page["cursor"] == first["cursor"] && count("items") + count("removed") > 0 {
+        if page["kind"] == "delta"
+            && page["cursor"] == first["cursor"]
+            && count("items") + count("removed") > 0
+        {
             faults.push("a delta since the newest cursor brings changes".to_owned());
         }
         if page["kind"] == "delta" && page["base"] != *cursor {
@@ -195,7 +205,9 @@ impl Probe {
     pub(super) async fn unknown_cursor(&self) -> Verdict {
         match self.send(self.page(1, None).query("since", UNKNOWN)).await {
             Ok(reply) if reply.status == 410 => Verdict::Pass,
-            Ok(reply) if reply.status == 200 && reply.document().is_ok_and(|page| page["kind"] == "full") => Verdict::Pass,
+            Ok(reply) if reply.status == 200 && reply.document().is_ok_and(|page| page["kind"] == "full") => {
+                Verdict::Pass
+            }
             Ok(reply) => Verdict::fail(
                 format!("it is answered with {}", described(&reply)),
                 "answer 410 `since_too_old`, or with the full catalog",
@@ -208,9 +220,10 @@ impl Probe {
         let Some(etag) = self.known_etag() else { return Verdict::skip("there is no ETag to wait with") };
         let begun = Instant::now();
         match self.send(self.page(self.limit, None).header(IF_NONE_MATCH, etag).wait(1)).await {
-            Ok(reply) if !matches!(reply.status, 200 | 304) => {
-                Verdict::fail(format!("it is answered with {}", reply.status), "ignore `Prefer` if you do not wait")
-            }
+            Ok(reply) if !matches!(reply.status, 200 | 304) => Verdict::fail(
+                format!("it is answered with {}", reply.status),
+                "ignore `Prefer` if you do not wait",
+            ),
             Ok(_) if begun.elapsed() > Duration::from_secs(1) + self.options.timeout / 2 => {
                 Verdict::fail("it waits longer than it was asked to", "answer 304 when the wait is over")
             }
@@ -236,7 +249,9 @@ impl Probe {
                     }
                     match &plain {
                         None => plain = Some(page),
-                        Some(plain) if *plain != page => faults.push(format!("{encoding} brings another document")),
+                        Some(plain) if *plain != page => {
+                            faults.push(format!("{encoding} brings another document"))
+                        }
                         Some(_) => {}
                     }
                 }
@@ -261,8 +276,13 @@ impl Probe {
         let report = json!({"spp": 1, "client": "repertoire-check", "state": "READY", "rejected": []});
         match self.send(self.ask("status").post(&report)).await {
             Ok(reply) if (200..300).contains(&reply.status) => Verdict::Pass,
-            Ok(reply) if matches!(reply.status, 404 | 405 | 501) => Verdict::skip("reports are not taken, which is allowed"),
-            Ok(reply) => Verdict::fail(format!("it is answered with {}", reply.status), "answer 204, or 404 to take none"),
+            Ok(reply) if matches!(reply.status, 404 | 405 | 501) => {
+                Verdict::skip("reports are not taken, which is allowed")
+            }
+            Ok(reply) => Verdict::fail(
+                format!("it is answered with {}", reply.status),
+                "answer 204, or 404 to take none",
+            ),
             Err(found) => Verdict::fail(found, "answer 204, or 404 to take none"),
         }
     }
@@ -280,7 +300,9 @@ fn advice_for(status: u16) -> &'static str {
     match status {
         401 => "give a token that is right with --token-file",
         403 => "give a token that may read this subscription",
-        404 => "see that address and subscription are right: `/spp/v1/subscriptions/{sub}/catalog` must be there",
+        404 => {
+            "see that address and subscription are right: `/spp/v1/subscriptions/{sub}/catalog` must be there"
+        }
         304 => "answer 304 only to a request with `If-None-Match`",
         413 => "answer at least a page of one item",
         429 | 503 => "make room for one client, or check again later",

@@ -88,7 +88,9 @@ pub enum HttpError {
         cause: std::io::Error,
     },
     /// The token is none.
-    #[error("the platform's token is empty or holds what no HTTP header takes; write the token alone, in one line")]
+    #[error(
+        "the platform's token is empty or holds what no HTTP header takes; write the token alone, in one line"
+    )]
     Token,
     /// TLS cannot be used as it is configured.
     #[error(transparent)]
@@ -178,7 +180,9 @@ impl HttpPlatform {
             409 => Err(Failure::PageExpired),
             410 => Err(Failure::SinceTooOld),
             413 => Err(Failure::PageTooLarge),
-            429 | 503 => Err(Failure::Busy { status, retry_after_s: retry_after(answer.headers(), SystemTime::now()) }),
+            429 | 503 => {
+                Err(Failure::Busy { status, retry_after_s: retry_after(answer.headers(), SystemTime::now()) })
+            }
             500..=599 => Err(Failure::Server { status }),
             _ => Err(Failure::Unexpected { status }),
         }
@@ -249,7 +253,8 @@ impl Platform for HttpPlatform {
         let etag = answer.headers().get(ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned);
         let etag = etag.filter(|etag| etag.len() <= SYNC_TOKEN_BYTES_MAX);
         let document = self.document(answer).await?;
-        let document = CatalogPage::from_json(&document).map_err(|problems| Failure::Malformed { problems })?;
+        let document =
+            CatalogPage::from_json(&document).map_err(|problems| Failure::Malformed { problems })?;
         Ok(Fetched::Document { document, etag })
     }
 
@@ -281,7 +286,9 @@ impl Platform for HttpPlatform {
         *asked.body_mut() = Some(serde_json::to_vec(report).unwrap_or_default().into());
         match self.send(asked).await {
             Ok(_) => Ok(()),
-            Err(Failure::Unexpected { status: 405 } | Failure::Server { status: 501 }) => Err(Failure::NotFound),
+            Err(Failure::Unexpected { status: 405 } | Failure::Server { status: 501 }) => {
+                Err(Failure::NotFound)
+            }
             Err(failure) => Err(failure),
         }
     }
@@ -300,7 +307,14 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     text.parse().ok().or_else(|| {
         let then = httpdate::parse_http_date(text).ok()?;
-        Some(then.duration_since(now).unwrap_or_default().as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX))
+        Some(
+            then.duration_since(now)
+                .unwrap_or_default()
+                .as_millis()
+                .div_ceil(1_000)
+                .try_into()
+                .unwrap_or(u64::MAX),
+        )
     })
 }
 
@@ -319,7 +333,10 @@ mod tests {
             platform.at(&["subscriptions", subscription, "catalog"]).to_string()
         };
         assert_eq!(at("http://h:1", "sub_7"), "http://h:1/spp/v1/subscriptions/sub_7/catalog");
-        assert_eq!(at("http://h/base/?x=1#y", "a/b c"), "http://h/base/spp/v1/subscriptions/a%2Fb%20c/catalog");
+        assert_eq!(
+            at("http://h/base/?x=1#y", "a/b c"),
+            "http://h/base/spp/v1/subscriptions/a%2Fb%20c/catalog"
+        );
     }
 
     #[test]
@@ -353,7 +370,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("token");
         std::fs::write(&file, "canary\n").unwrap();
-        for token in [TokenSource::Fixed(crate::sync::Secret::new("canary")), TokenSource::File(file.clone())] {
+        for token in [TokenSource::Fixed(crate::sync::Secret::new("canary")), TokenSource::File(file.clone())]
+        {
             let options = HttpOptions::default().token(token);
             let platform = HttpPlatform::new("http://127.0.0.1:1/canary?canary", &options).unwrap();
             let shown = format!("{options:?}{platform:?}");

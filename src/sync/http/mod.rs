@@ -17,9 +17,9 @@ pub use credential::TokenSource;
 pub use tls::{TlsError, TlsFiles};
 
 #[cfg(feature = "platform")]
-pub(crate) use body::read as read_body;
-#[cfg(feature = "platform")]
 pub(crate) use body::BodyError;
+#[cfg(feature = "platform")]
+pub(crate) use body::read as read_body;
 #[cfg(feature = "platform")]
 pub(crate) use cause::failure;
 #[cfg(feature = "platform")]

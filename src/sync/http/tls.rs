@@ -40,7 +40,9 @@ pub enum TlsError {
     #[error("a client certificate and its key belong together; give both `client_cert` and `client_key`")]
     Half,
     /// The certificates of the system cannot be used.
-    #[error("the certificates that the system trusts cannot be used: {cause}; install them or give `ca_file`")]
+    #[error(
+        "the certificates that the system trusts cannot be used: {cause}; install them or give `ca_file`"
+    )]
     System {
         /// Why.
         cause: String,

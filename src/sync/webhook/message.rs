@@ -69,8 +69,15 @@ impl Refusal {
 ///
 /// # Errors
 /// It is not genuine, too old, or says something that cannot be understood.
-pub fn read(secrets: &WebhookSecrets, envelope: Envelope<'_>, body: &[u8], now: u64) -> Result<Message, Refusal> {
-    let present = |value: Option<&'_ str>, name| value.filter(|text| !text.is_empty()).map(str::to_owned).ok_or(Refusal::MissingHeader { name });
+pub fn read(
+    secrets: &WebhookSecrets,
+    envelope: Envelope<'_>,
+    body: &[u8],
+    now: u64,
+) -> Result<Message, Refusal> {
+    let present = |value: Option<&'_ str>, name| {
+        value.filter(|text| !text.is_empty()).map(str::to_owned).ok_or(Refusal::MissingHeader { name })
+    };
     let id = present(envelope.id, "webhook-id")?;
     let timestamp = present(envelope.timestamp, "webhook-timestamp")?;
     let signature = present(envelope.signature, "webhook-signature")?;
@@ -159,9 +166,10 @@ mod tests {
         assert_eq!(take(r#"{"type":"invoice.paid","data":{}}"#, NOW), Ok(Message::Other));
         let members = r#""subscription":"s","history":"3:x","ids":["a","b"],"ent_seq":12"#;
         let removal = Removal::new("s", ["a", "b"]).history("3:x".parse().unwrap()).ent_seq(12);
-        for body in
-            [format!(r#"{{"type":"skills.removed","data":{{{members}}}}}"#), format!(r#"{{"type":"skills.removed",{members}}}"#)]
-        {
+        for body in [
+            format!(r#"{{"type":"skills.removed","data":{{{members}}}}}"#),
+            format!(r#"{{"type":"skills.removed",{members}}}"#),
+        ] {
             assert_eq!(take(&body, NOW), Ok(Message::Removed(removal.clone())));
         }
         let bare = take(r#"{"type":"skills.removed","subscription":"s","ids":["a"]}"#, NOW);
@@ -207,7 +215,10 @@ mod tests {
                 r#"{"type":"skills.removed","data":{"subscription":7,"ids":[1],"history":"x","ent_seq":-1}}"#,
                 vec!["subscription", "ids", "history", "ent_seq"],
             ),
-            (r#"{"type":"skills.removed","data":{"subscription":"","ids":["a\u0000"]}}"#, vec!["subscription", "ids"]),
+            (
+                r#"{"type":"skills.removed","data":{"subscription":"","ids":["a\u0000"]}}"#,
+                vec!["subscription", "ids"],
+            ),
         ] {
             let Err(Refusal::Body { problems }) = take(body, NOW) else { panic!("{body} is taken") };
             let named: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();

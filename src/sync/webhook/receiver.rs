@@ -20,7 +20,9 @@ use tokio::sync::Semaphore;
 use crate::catalog::Catalog;
 use crate::entitlement::Removal;
 use crate::error::Result;
-use crate::limits::{WEBHOOK_BYTES_MAX, WEBHOOK_IN_FLIGHT_MAX, WEBHOOK_READ_MS_MAX, WEBHOOK_REPLAYS_KEPT_MAX};
+use crate::limits::{
+    WEBHOOK_BYTES_MAX, WEBHOOK_IN_FLIGHT_MAX, WEBHOOK_READ_MS_MAX, WEBHOOK_REPLAYS_KEPT_MAX,
+};
 use crate::sync::Wake;
 use crate::sync::webhook::WebhookSecrets;
 use crate::sync::webhook::message::{self, Envelope, Message};
@@ -203,6 +205,8 @@ fn answer(status: StatusCode, said: &str) -> Response<Body> {
     let body = if said.is_empty() { Body::empty() } else { Body::from(format!("{said}\n")) };
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
 }

@@ -95,7 +95,11 @@ impl WebhookSecrets {
     /// The signature of a message with the first secret, as the header carries it.
     #[must_use]
     pub fn sign(&self, id: &str, timestamp: &str, body: &[u8]) -> String {
-        let tag = self.0.first().and_then(|key| mac(key, id, timestamp, body)).map(|mac| mac.finalize().into_bytes());
+        let tag = self
+            .0
+            .first()
+            .and_then(|key| mac(key, id, timestamp, body))
+            .map(|mac| mac.finalize().into_bytes());
         format!("{VERSION},{}", tag.map(|tag| STANDARD.encode(tag)).unwrap_or_default())
     }
 
@@ -145,7 +149,8 @@ mod tests {
     #[test]
     fn another_implementation_agrees() {
         let oracle = standardwebhooks::Webhook::new(SECRET).unwrap();
-        let secrets = WebhookSecrets::parse(&format!("whsec_{}\n{SECRET}\n", STANDARD.encode([7; 24]))).unwrap();
+        let secrets =
+            WebhookSecrets::parse(&format!("whsec_{}\n{SECRET}\n", STANDARD.encode([7; 24]))).unwrap();
         for (id, timestamp, body) in [("msg_1", 1_700_000_000, "{}"), ("", 0, ""), ("x.y", 5, "\u{e9}\n")] {
             let signed = oracle.sign(id, timestamp, body.as_bytes()).unwrap();
             let timestamp = timestamp.to_string();

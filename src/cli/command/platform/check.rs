@@ -40,10 +40,14 @@ impl Check {
         let subscription = match &self.subscription {
             Some(given) => given.clone(),
             None => settings.list(Key::SYNC_SUBSCRIPTIONS).first().cloned().ok_or_else(|| {
-                Failure::usage("it is not said which subscription to look at", "name one with --subscription SUB")
+                Failure::usage(
+                    "it is not said which subscription to look at",
+                    "name one with --subscription SUB",
+                )
             })?,
         };
-        let mut options = CheckOptions::new(&self.url, subscription).timeout(Duration::from_secs(self.timeout_s));
+        let mut options =
+            CheckOptions::new(&self.url, subscription).timeout(Duration::from_secs(self.timeout_s));
         options = options.registry(context.registry()?);
         let token_file = self.token_file.clone().or_else(|| settings.path(Key::SYNC_TOKEN_FILE));
         if let Some(path) = token_file {
@@ -51,7 +55,8 @@ impl Check {
         } else if let Some(token) = settings.text(Key::SYNC_TOKEN) {
             options = options.token(Secret::new(token));
         }
-        let keys = if self.public_key.is_empty() { settings.list(Key::SYNC_PUBLIC_KEYS) } else { &self.public_key };
+        let keys =
+            if self.public_key.is_empty() { settings.list(Key::SYNC_PUBLIC_KEYS) } else { &self.public_key };
         options = options.public_keys(keys.to_vec());
         if let Some(path) = settings.path(Key::SYNC_CA_FILE) {
             options = options.ca_file(path);

@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use repertoire::platform::{Fault, PlatformOptions, Service, Signer, StartError, UnknownFault, WebhookTarget};
+use repertoire::platform::{
+    Fault, PlatformOptions, Service, Signer, StartError, UnknownFault, WebhookTarget,
+};
 use repertoire::sync::Secret;
 use repertoire::sync::webhook::WebhookSecrets;
 use serde::Serialize;
@@ -78,7 +80,9 @@ impl Platform {
         if let Some(Action::Check(check)) = &self.action {
             return check.run(context);
         }
-        let Some(folder) = &self.folder else { return Err(Failure::usage("there is no folder to serve", "")) };
+        let Some(folder) = &self.folder else {
+            return Err(Failure::usage("there is no folder to serve", ""));
+        };
         let options = self.options(context, folder)?;
         let public_key = options.signer.as_ref().map(Signer::public);
         let service = Service::start(options).map_err(|error| refused(&error))?;
