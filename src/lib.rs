@@ -87,6 +87,8 @@ pub mod lint;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod model;
+#[cfg(feature = "platform")]
+pub mod platform;
 mod snapshot;
 #[cfg(feature = "sync")]
 pub mod sync;

@@ -205,6 +205,48 @@ pub const SCHEMA_PROBLEMS_MAX: usize = 256;
 pub const TOOL_NAME_CHARS_MAX: usize = 128;
 /// Most skills that one name, alias or example leads to; those after them are not looked at.
 pub const NAMED_MAX: usize = 1_000;
+/// Most secrets of the webhook receiver, so that keys can be exchanged.
+pub const WEBHOOK_SECRETS_MAX: usize = 8;
+/// Largest file of webhook secrets.
+pub const WEBHOOK_SECRETS_BYTES_MAX: u64 = 64 * 1024;
+/// Most signatures of one webhook that are looked at.
+pub const WEBHOOK_SIGNATURES_MAX: usize = 16;
+/// Longest time that a webhook's sender may take to send it, in milliseconds.
+pub const WEBHOOK_READ_MS_MAX: u64 = 10_000;
+/// Most webhooks that are read at once.
+pub const WEBHOOK_IN_FLIGHT_MAX: usize = 64;
+/// Removed skills of a subscription that the development platform remembers.
+pub const PLATFORM_REMOVED_KEPT_MAX: usize = 100_000;
+/// Most items of a page of the development platform.
+pub const PLATFORM_PAGE_ITEMS_MAX: usize = 1_000;
+/// Bytes of skills after which the development platform begins another page.
+pub const PLATFORM_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Smallest skill that the development platform sends as a blob.
+pub const PLATFORM_BLOB_BYTES_MIN: usize = 256 * 1024;
+/// Smallest answer that the development platform compresses.
+pub const PLATFORM_ENCODED_BYTES_MIN: usize = 512;
+/// Longest wait that a client of the development platform may ask for, in seconds.
+pub const PLATFORM_WAIT_S_MAX: u64 = 60;
+/// Largest report that the development platform takes.
+pub const PLATFORM_REPORT_BYTES_MAX: usize = 1024 * 1024;
+/// Requests that the development platform remembers.
+pub const PLATFORM_REQUESTS_KEPT_MAX: usize = 1_000;
+/// How often the development platform looks for changes, in milliseconds; less often where a look takes long.
+pub const PLATFORM_WATCH_INTERVAL_MS: u64 = 100;
+/// How long the development platform waits for its threads when it stops, in milliseconds.
+pub const PLATFORM_STOP_MS_MAX: u64 = 2_000;
+/// How often the development platform tries to tell a webhook.
+pub const PLATFORM_WEBHOOK_ATTEMPTS_MAX: u32 = 3;
+/// How long it waits after the first try, in milliseconds; after the second twice as long.
+pub const PLATFORM_WEBHOOK_WAIT_MS: u64 = 500;
+/// Most redirects of one request that are followed.
+pub const SYNC_REDIRECTS_MAX: usize = 5;
+/// Most pages of a catalog that a check of a platform looks at.
+pub const CHECK_PAGES_MAX: usize = 10_000;
+/// Most faults of one kind that a check names.
+pub const CHECK_NAMED_MAX: usize = 3;
+/// Most blobs that a check fetches.
+pub const CHECK_BLOBS_MAX: usize = 16;
 /// Largest page of a catalog from a platform, and largest entitlements document, after decompression.
 pub const SYNC_PAGE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Most items, tombstones or revocations of one document of a platform.
@@ -229,6 +271,14 @@ pub const SYNC_SUBSCRIPTIONS_MAX: usize = 64;
 pub const WEBHOOK_BYTES_MAX: usize = 64 * 1024;
 /// How far the time of a webhook may be from ours, in seconds.
 pub const WEBHOOK_SKEW_S_MAX: u64 = 300;
+/// Longest time of one request to a platform, its body included, in milliseconds.
+pub const SYNC_REQUEST_MS_MAX: u64 = 20_000;
+/// Longest time until there is a connection to a platform, in milliseconds.
+pub const SYNC_CONNECT_MS_MAX: u64 = 5_000;
+/// Largest file with a token.
+pub const SYNC_TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
+/// Webhooks that are remembered, so that the same bytes again do nothing.
+pub const WEBHOOK_REPLAYS_KEPT_MAX: usize = 1_024;
 /// Largest notes about the last tries to sync.
 pub const SYNC_NOTES_BYTES_MAX: u64 = 64 * 1024;
 /// Longest failure that the notes keep of a subscription.

@@ -64,6 +64,8 @@ pub use row::Handle;
 pub use skill_ref::SkillRef;
 pub use view::{Pin, Snapshot, View};
 
+#[cfg(feature = "platform")]
+pub(crate) use record::hex;
 #[cfg(feature = "sync")]
 pub(crate) use synced::{Content, Item, Journal, Shelf, SyncBase, SyncChange, Taken, Trust};
 

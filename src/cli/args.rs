@@ -34,7 +34,8 @@ pub(crate) struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 done; 1 ran, but the answer is negative; 2 usage; 3 configuration; 4 data directory.
+Exit codes: 0 done; 1 ran, but the answer is negative; 2 usage; 3 configuration; 4 data directory;
+5 network or platform.
 Start with `repertoire demo`.";
 
 /// Options that every command takes, before or after its name.
@@ -121,6 +122,8 @@ pub(crate) enum Command {
     Eval(command::eval::Eval),
     /// Measure how long queries take here
     Bench(command::bench::Bench),
+    /// Serve skills from a folder as the Subscription Platform would, for development; or check a platform
+    Platform(command::platform::Platform),
     /// Write a shell's completion script
     Completions(command::completions::Completions),
     /// Write the manual page
@@ -151,6 +154,7 @@ impl Command {
             Self::Eval(_) => "eval",
             Self::Bench(_) => "bench",
             Self::Lint(_) => "lint",
+            Self::Platform(command) => command.action_name(),
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
         };

@@ -7,7 +7,7 @@ use repertoire::error::{StorageError, shorten};
 use repertoire::{Error, Problem};
 use serde_json::{Map, Value, json};
 
-/// Exit code of the process. 5 (network, platform) and 6 (device) are taken by commands that talk to those.
+/// Exit code of the process. 6 (device) is taken by commands that talk to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// The command did what it says; an empty list is done.
@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     Configuration = 3,
     /// The data directory cannot be used.
     Data = 4,
+    /// The network or the platform failed.
+    Network = 5,
 }
 
 /// Characters of a message that are shown: room for every problem of a usual mistake, not for a file in its place. JSON

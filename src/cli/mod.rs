@@ -54,7 +54,8 @@ fn execute(arguments: &Arguments) -> Exit {
     if serves {
         output.reserve();
     }
-    let log = logging::start(globals, serves);
+    let logs = serves || matches!(&arguments.command, Command::Platform(command) if command.serves());
+    let log = logging::start(globals, logs);
     let done = dispatch(arguments, &output).or_else(|failure| {
         // A server heals at its next query; this process has only this one.
         if failure.code == "storage_damaged" && heal(arguments, &output)? {
@@ -108,5 +109,6 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
         Command::Config(command) => command.run(&context),
         Command::Eval(command) => command.run(&context),
         Command::Bench(command) => command.run(&context),
+        Command::Platform(command) => command.run(&context),
     }
 }

@@ -50,4 +50,5 @@ pub use report::{Doubt, FileContext, FileReport, Format, SkillReport};
 pub use skill_md::read_skill_file;
 
 pub(crate) use maestro::is_maestro_text;
+pub(crate) use skill_md::hex_sha256;
 pub(crate) use text::{Position, check_size};

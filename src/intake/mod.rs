@@ -12,6 +12,7 @@ mod file;
 mod fingerprint;
 mod report;
 mod resources;
+mod settling;
 mod walk;
 
 use std::collections::HashMap;
@@ -32,6 +33,7 @@ use crate::tools::ToolRegistry;
 pub use export::{ExportFormat, ExportLine, ExportReport, export};
 pub use fingerprint::Fingerprint;
 pub use report::{Counts, ImportReport, PassedOverLine, Rejection, ReportLine, full_json};
+pub use settling::Settling;
 
 /// Most threads that read files.
 const THREADS_MAX: usize = 16;

@@ -12,15 +12,19 @@ mod clock;
 mod document;
 mod engine;
 mod fetch;
+pub mod http;
 mod plan;
 mod platform;
 mod refusal;
 mod run;
 mod schedule;
+mod secret;
 mod signature;
 #[cfg(test)]
 mod tests;
 mod wake;
+#[cfg(feature = "webhook")]
+pub mod webhook;
 
 pub use clock::{BootClock, Clock, Dice};
 pub use engine::{Engine, Outcome, Round, Settings};
@@ -35,6 +39,7 @@ pub use document::{
     WireStatus,
 };
 pub use platform::{CatalogRequest, Failure, Fetched, Platform};
+pub use secret::Secret;
 pub use signature::{
     DocumentKind, PublicKeys, Signature, SignatureError, public_key_text, sign, signed_text, unsigned_digest,
 };

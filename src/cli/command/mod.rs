@@ -15,6 +15,7 @@ pub(super) mod import;
 pub(super) mod lint;
 pub(super) mod list;
 pub(super) mod man;
+pub(super) mod platform;
 pub(super) mod resolve;
 pub(super) mod rollback;
 pub(super) mod search;

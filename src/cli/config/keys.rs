@@ -106,6 +106,16 @@ pub(crate) const TABLE: &[Row] = &[
 impl Key {
     /// `[sync] url`.
     pub(crate) const SYNC_URL: Self = Self::named("sync", "url");
+    /// `[sync] subscriptions`.
+    pub(crate) const SYNC_SUBSCRIPTIONS: Self = Self::named("sync", "subscriptions");
+    /// `[sync] token_file`.
+    pub(crate) const SYNC_TOKEN_FILE: Self = Self::named("sync", "token_file");
+    /// `[sync] token`.
+    pub(crate) const SYNC_TOKEN: Self = Self::named("sync", "token");
+    /// `[sync] public_keys`.
+    pub(crate) const SYNC_PUBLIC_KEYS: Self = Self::named("sync", "public_keys");
+    /// `[sync] ca_file`.
+    pub(crate) const SYNC_CA_FILE: Self = Self::named("sync", "ca_file");
     /// `[server] tools`.
     pub(crate) const SERVER_TOOLS: Self = Self::named("server", "tools");
     /// `[bundled] mode`.

@@ -117,6 +117,14 @@ impl Settings {
         }
     }
 
+    /// A list; empty if not set.
+    pub(crate) fn list(&self, key: Key) -> &[String] {
+        match &self.values[key.index()].0 {
+            Value::List(items) => items,
+            _ => &[],
+        }
+    }
+
     /// A number; 0 for a setting that is none.
     pub(crate) fn number(&self, key: Key) -> u64 {
         match &self.values[key.index()].0 {
