@@ -307,3 +307,5 @@ pub const SYNC_WAKE_JITTER_MS_MAX: u64 = 500;
 pub const SYNC_ELECTION_PAUSE_MS: u64 = 2_000;
 /// Longest sleep of the poller between two looks at the clock, in milliseconds.
 pub const SYNC_SLEEP_MS_MAX: u64 = 5_000;
+/// Longest time of the command `sync`, in seconds.
+pub const SYNC_COMMAND_S_MAX: u64 = 30;

@@ -86,6 +86,8 @@ pub(crate) enum Command {
     Demo(command::demo::Demo),
     /// Serve the catalog over MCP on standard input and output
     Serve(command::serve::Serve),
+    /// Fetch what the platform has
+    Sync(command::sync::Sync),
     /// List the skills
     List(command::list::List),
     /// Find skills by words
@@ -136,6 +138,7 @@ impl Command {
         let name = match self {
             Self::Demo(_) => "demo",
             Self::Serve(_) => "serve",
+            Self::Sync(_) => "sync",
             Self::List(_) => "list",
             Self::Search(_) => "search",
             Self::Match(_) => "match",

@@ -22,6 +22,7 @@ mod page;
 mod place;
 mod progress;
 mod summary;
+mod syncing;
 mod table;
 mod usage;
 mod watch;
@@ -91,6 +92,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Completions(_) | Command::Man(_) | Command::Demo(_) => Ok(Exit::Done),
         Command::Serve(command) => command.run(context),
+        Command::Sync(command) => command.run(&context),
         Command::List(command) => command.run(&context),
         Command::Search(command) => command.run(&context),
         Command::Match(command) => command.run(&context),

@@ -125,6 +125,9 @@ pub struct Round {
     /// What failed, by subscription.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub errors: BTreeMap<String, String>,
+    /// The data directory failed, not the platform.
+    #[serde(skip)]
+    pub is_data_failure: bool,
     /// For the schedule.
     #[serde(skip)]
     pub ended: Ended,
@@ -299,6 +302,7 @@ impl Engine {
                     _ => Outcome::Failed,
                 };
                 ended.failed = true;
+                round.is_data_failure |= matches!(error, SyncError::Catalog(_));
                 match &error {
                     SyncError::Platform(Failure::Busy { retry_after_s, .. }) => {
                         ended.retry_after_s = ended.retry_after_s.max(*retry_after_s);

@@ -21,4 +21,5 @@ pub(super) mod rollback;
 pub(super) mod search;
 pub(super) mod serve;
 pub(super) mod status;
+pub(super) mod sync;
 pub(super) mod tools;

@@ -9,6 +9,7 @@ use repertoire::mcp::{self, Server, ServerOptions, SessionError, ToolFilter};
 use crate::cli::config::{Key, Origin};
 use crate::cli::context::Context;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::syncing;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -39,6 +40,7 @@ impl Serve {
             );
         }
         let catalog = context.catalog()?;
+        syncing::beside(&context, &catalog)?;
         if std::io::stdin().is_terminal() {
             context.output.note("serving MCP on standard input and output; an MCP client is to start this");
         }
