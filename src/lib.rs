@@ -57,7 +57,7 @@
 //! | [`import`], [`intake`] | SKILL.md and other formats; folders mirrored into the local layer |
 //! | [`learn`], [`authoring`] | the record of a task; flow templates from successful ones |
 //! | [`lint`] | what is wrong with skills that can be imported |
-//! | `mcp` | the MCP server, with the feature of that name |
+//! | `sync`, `mcp` | the client of the Subscription Platform, the MCP server, with the features of those names |
 //!
 //! # Limits
 //!
@@ -95,9 +95,13 @@ pub mod lint;
 pub mod mcp;
 pub mod model;
 pub mod observe;
+#[cfg(feature = "platform")]
+pub mod platform;
 #[cfg(feature = "device")]
 pub mod policy;
 mod snapshot;
+#[cfg(feature = "sync")]
+pub mod sync;
 pub mod tools;
 
 pub use catalog::{Catalog, Filter, Look, Options, Pin, SkillRef, Snapshot, View};

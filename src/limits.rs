@@ -348,3 +348,107 @@ pub const ADB_FILE_BYTES_MAX: usize = 256 * 1024 * 1024;
 pub const ADB_PATH_BYTES_MAX: usize = 1_024;
 /// Characters that one `input text` types; more at once get lost on slow phones.
 pub const ADB_TYPED_CHARS_MAX: usize = 100;
+/// Most secrets of the webhook receiver, so that keys can be exchanged.
+pub const WEBHOOK_SECRETS_MAX: usize = 8;
+/// Largest file of webhook secrets.
+pub const WEBHOOK_SECRETS_BYTES_MAX: u64 = 64 * 1024;
+/// Most signatures of one webhook that are looked at.
+pub const WEBHOOK_SIGNATURES_MAX: usize = 16;
+/// Longest time that a webhook's sender may take to send it, in milliseconds.
+pub const WEBHOOK_READ_MS_MAX: u64 = 10_000;
+/// Most webhooks that are read at once.
+pub const WEBHOOK_IN_FLIGHT_MAX: usize = 64;
+/// Removed skills of a subscription that the development platform remembers.
+pub const PLATFORM_REMOVED_KEPT_MAX: usize = 100_000;
+/// Most items of a page of the development platform.
+pub const PLATFORM_PAGE_ITEMS_MAX: usize = 1_000;
+/// Bytes of skills after which the development platform begins another page.
+pub const PLATFORM_PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Smallest skill that the development platform sends as a blob.
+pub const PLATFORM_BLOB_BYTES_MIN: usize = 256 * 1024;
+/// Smallest answer that the development platform compresses.
+pub const PLATFORM_ENCODED_BYTES_MIN: usize = 512;
+/// Longest wait that a client of the development platform may ask for, in seconds.
+pub const PLATFORM_WAIT_S_MAX: u64 = 60;
+/// Largest report that the development platform takes.
+pub const PLATFORM_REPORT_BYTES_MAX: usize = 1024 * 1024;
+/// Requests that the development platform remembers.
+pub const PLATFORM_REQUESTS_KEPT_MAX: usize = 1_000;
+/// How often the development platform looks for changes, in milliseconds; less often where a look takes long.
+pub const PLATFORM_WATCH_INTERVAL_MS: u64 = 100;
+/// How long the development platform waits for its threads when it stops, in milliseconds.
+pub const PLATFORM_STOP_MS_MAX: u64 = 2_000;
+/// How often the development platform tries to tell a webhook.
+pub const PLATFORM_WEBHOOK_ATTEMPTS_MAX: u32 = 3;
+/// How long it waits after the first try, in milliseconds; after the second twice as long.
+pub const PLATFORM_WEBHOOK_WAIT_MS: u64 = 500;
+/// Most redirects of one request that are followed.
+pub const SYNC_REDIRECTS_MAX: usize = 5;
+/// Most pages of a catalog that a check of a platform looks at.
+pub const CHECK_PAGES_MAX: usize = 10_000;
+/// Most faults of one kind that a check names.
+pub const CHECK_NAMED_MAX: usize = 3;
+/// Most blobs that a check fetches.
+pub const CHECK_BLOBS_MAX: usize = 16;
+/// Largest page of a catalog from a platform, and largest entitlements document, after decompression.
+pub const SYNC_PAGE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Most items, tombstones or revocations of one document of a platform.
+pub const SYNC_PAGE_ITEMS_MAX: usize = 100_000;
+/// Largest item that a platform sends apart (a blob).
+pub const SYNC_BLOB_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// Longest cursor, page token, ETag or other word of a document of a platform.
+pub const SYNC_TOKEN_BYTES_MAX: usize = 1_024;
+/// Longest id of an item as a platform sends it; a skill's own limit is shorter.
+pub const SYNC_ITEM_ID_BYTES_MAX: usize = 1_024;
+/// Most ids that an entitlements document grants one by one.
+pub const SYNC_GRANTS_MAX: usize = 1_000_000;
+/// Longest name of a platform's history.
+pub const SYNC_HISTORY_BYTES_MAX: usize = 128;
+/// Most public keys that are pinned at a time.
+pub const SYNC_PUBLIC_KEYS_MAX: usize = 16;
+/// Longest name of a public key.
+pub const SYNC_KEY_ID_BYTES_MAX: usize = 128;
+/// Most subscriptions that one deployment syncs.
+pub const SYNC_SUBSCRIPTIONS_MAX: usize = 64;
+/// Largest body of a webhook.
+pub const WEBHOOK_BYTES_MAX: usize = 64 * 1024;
+/// How far the time of a webhook may be from ours, in seconds.
+pub const WEBHOOK_SKEW_S_MAX: u64 = 300;
+/// Longest time of one request to a platform, its body included, in milliseconds.
+pub const SYNC_REQUEST_MS_MAX: u64 = 20_000;
+/// Longest time until there is a connection to a platform, in milliseconds.
+pub const SYNC_CONNECT_MS_MAX: u64 = 5_000;
+/// Largest file with a token.
+pub const SYNC_TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
+/// Webhooks that are remembered, so that the same bytes again do nothing.
+pub const WEBHOOK_REPLAYS_KEPT_MAX: usize = 1_024;
+/// Largest notes about the last tries to sync.
+pub const SYNC_NOTES_BYTES_MAX: u64 = 64 * 1024;
+/// Longest failure that the notes keep of a subscription.
+pub const SYNC_ERROR_CHARS_MAX: usize = 300;
+/// Intervals without a successful check after which the catalog is said to be stale.
+pub const SYNC_STALE_INTERVALS: u64 = 3;
+/// Most removals of one webhook that go into the revocation ring one by one; more go into the manifest, if they can.
+pub const RING_REMOVALS_MAX: usize = 32;
+/// Items of a page that are asked for at first.
+pub const SYNC_PAGE_LIMIT: u32 = 1_000;
+/// Most pages of one answer.
+pub const SYNC_PAGES_MAX: u64 = 100_000;
+/// How often pages that expired are begun again.
+pub const SYNC_RESTARTS_MAX: u32 = 3;
+/// How often a damaged answer is asked for again.
+pub const SYNC_RETRIES_MAX: u32 = 3;
+/// Pause before the first of these tries, in milliseconds; it doubles, so that all pauses stay below two seconds.
+pub const SYNC_RETRY_PAUSE_MS: u64 = 200;
+/// Longest pause after failures, in seconds.
+pub const SYNC_BACKOFF_S_MAX: u64 = 300;
+/// Longest pause that a platform can ask for, in seconds.
+pub const SYNC_RETRY_AFTER_S_MAX: u64 = 3_600;
+/// Within how long a hint leads to a check, in milliseconds.
+pub const SYNC_WAKE_JITTER_MS_MAX: u64 = 500;
+/// Pause between two looks whether the poller's office is free, in milliseconds.
+pub const SYNC_ELECTION_PAUSE_MS: u64 = 2_000;
+/// Longest sleep of the poller between two looks at the clock, in milliseconds.
+pub const SYNC_SLEEP_MS_MAX: u64 = 5_000;
+/// Longest time of the command `sync`, in seconds.
+pub const SYNC_COMMAND_S_MAX: u64 = 30;

@@ -35,6 +35,13 @@ pub(crate) static DIRECTORY_SCHEMA: Schema = Schema {
     sizes: &RECORD_SIZES,
 };
 
+/// What stands beside the skills of a synced generation.
+pub(crate) static JOURNAL_SCHEMA: Schema = Schema {
+    kind: 3,
+    sections: &[SectionKind::Journal.code(), SectionKind::Items.code(), SectionKind::Shadows.code()],
+    sizes: &RECORD_SIZES,
+};
+
 /// Sizes of the archived types: a build whose types differ must not read these files unnoticed.
 static RECORD_SIZES: [u16; 3] = [
     size_u16(size_of::<ArchivedRecord>()),

@@ -11,7 +11,9 @@ use crate::catalog::open::OpenLayer;
 use crate::catalog::options::{BundledMode, FollowMode, MapMode, Options};
 use crate::catalog::source::{self, Found};
 use crate::catalog::state::State;
+use crate::catalog::synced::Aging;
 use crate::catalog::visibility;
+use crate::catalog::write::keeps_source;
 use crate::catalog::{History, Look, View, bundled};
 use crate::entitlement::Narrowing;
 use crate::error::{Error, Result, StorageError};
@@ -54,6 +56,8 @@ pub(crate) struct Inner {
     healing_failed: Mutex<Option<Instant>>,
     /// This process made a statement that may be in the ring alone.
     pub(crate) unfolded: AtomicBool,
+    /// When each subscription was checked last.
+    pub(crate) aging: Arc<Aging>,
 }
 
 impl Catalog {
@@ -99,6 +103,8 @@ impl Catalog {
 
     /// A catalog on an open data directory, without the tick of a second.
     pub(crate) fn on(dir: DataDir, options: Options) -> Self {
+        let aging = Arc::new(Aging::new(dir.clone()));
+        aging.refresh();
         Self {
             inner: Arc::new(Inner {
                 dir,
@@ -108,6 +114,7 @@ impl Catalog {
                 history: Mutex::new(History::default()),
                 healing_failed: Mutex::new(None),
                 unfolded: AtomicBool::new(false),
+                aging,
             }),
         }
     }
@@ -121,8 +128,11 @@ impl Catalog {
                 std::thread::sleep(TICK);
                 let Some(inner) = inner.upgrade() else { return };
                 inner.dir.tick();
+                let catalog = Self { inner };
+                catalog.tick_sync();
+                let inner = &catalog.inner;
                 if inner.unfolded.swap(false, Ordering::Relaxed) {
-                    let folded = Self { inner }.fold();
+                    let folded = catalog.fold();
                     // It stands in the ring; the next statement or commit folds it.
                     drop(folded.inspect_err(|error| tracing::debug!(%error, "not folded")));
                 }
@@ -153,6 +163,11 @@ impl Catalog {
     /// The number that moves with every change.
     pub(crate) fn epoch(&self) -> u64 {
         self.inner.dir.epoch()
+    }
+
+    /// The state that was opened last, if one was.
+    pub(crate) fn opened(&self) -> Option<Arc<State>> {
+        self.inner.state.lock().clone()
     }
 
     /// What a caller sees now. Looks of equal narrowing are shared within the process.
@@ -231,7 +246,7 @@ impl Catalog {
             }
             Err(error) => return Err(error),
         };
-        let state = Arc::new(State::new(loaded, layers, former.as_deref())?);
+        let state = Arc::new(State::new(loaded, layers, former.as_deref(), Arc::clone(&self.inner.aging))?);
         *slot = Some(Arc::clone(&state));
         drop(slot);
         self.inner.history.lock().note(&state);
@@ -259,9 +274,9 @@ impl Catalog {
     pub(crate) fn install(&self, loaded: &Loaded, ready: Option<&Arc<OpenLayer>>) {
         let Some(mut slot) = self.inner.state.try_lock() else { return };
         let former = slot.take().filter(|state| !state.is_damaged());
-        let state = self
-            .open_layers(loaded, former.as_deref(), ready, false)
-            .and_then(|layers| State::new(loaded.clone(), layers, former.as_deref()));
+        let state = self.open_layers(loaded, former.as_deref(), ready, false).and_then(|layers| {
+            State::new(loaded.clone(), layers, former.as_deref(), Arc::clone(&self.inner.aging))
+        });
         match state {
             Ok(state) => {
                 let state = Arc::new(state);
@@ -360,7 +375,8 @@ impl Catalog {
     pub(crate) fn entries_and_source(&self, state: &State, layer: Layer) -> Result<(Vec<Entry>, bool)> {
         let mut sound = true;
         let known = state.loaded.manifest.layers.get(layer.name());
-        if let Some(known) = known.filter(|known| !known.current.sources.is_empty()) {
+        let with_source = known.filter(|known| keeps_source(layer) && !known.current.sources.is_empty());
+        if let Some(known) = with_source {
             match self.read_sources(&known.current.sources) {
                 Ok(found) => return Ok((source::fold(found), true)),
                 Err(error) => {

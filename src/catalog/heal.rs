@@ -6,6 +6,7 @@
 use crate::catalog::build::build;
 use crate::catalog::handle::is_damage;
 use crate::catalog::update::folded;
+use crate::catalog::write::keeps_source;
 use crate::catalog::{Catalog, source};
 use crate::error::{Error, Result, StorageError};
 use crate::limits::SEGMENTS_KEPT_MAX;
@@ -69,8 +70,8 @@ impl Catalog {
             let done = format!("went back to generation {back}; import or sync again for what came later");
             (Generation { generation, ..earlier.clone() }, done)
         } else {
-            // Empty, but what there is of a source stays within reach.
-            let sources = damaged.sources.clone();
+            // Empty, but what there is of a source stays within reach; a journal of content that is gone does not.
+            let sources = if keeps_source(layer) { damaged.sources.clone() } else { Vec::new() };
             let done = "is empty now; import or sync again".to_owned();
             (Generation { generation, sources, ..Generation::default() }, done)
         };
@@ -109,7 +110,7 @@ impl Catalog {
     /// The same content again from the source; `None` for a layer without one, or with one that is damaged too. A disk
     /// that is full is an error: content that is still on it must not be given up.
     fn rebuilt(&self, layer: Layer, damaged: &Generation, generation: u64) -> Result<Option<Generation>> {
-        if damaged.sources.is_empty() {
+        if damaged.sources.is_empty() || !keeps_source(layer) {
             return Ok(None);
         }
         let entries = match self.read_sources(&damaged.sources) {

@@ -20,7 +20,7 @@ use crate::snapshot::sections::{
     AT_GENERATION, AT_GENERATION_CRC, AT_GENERATION_END, AT_HEADER_CRC, AT_SECTION_COUNT, ENTRY_BYTES,
     HEADER_BYTES, KIND_BLOCKS, Section, get_u32, get_u64, head_bytes, put,
 };
-use crate::snapshot::{Bytes, Loaded, Manifest, SectionFile, lazy};
+use crate::snapshot::{Bytes, Denial, Loaded, Manifest, SectionFile, lazy};
 use crate::tools::ToolRegistry;
 
 /// Bytes of one edit: file and manner, offset (big-endian), value.
@@ -220,12 +220,12 @@ fn ask_everything(files: Vec<(String, Vec<u8>)>) -> Result<usize> {
         epoch: 0,
         manifest: Arc::new(Manifest { state, ..Manifest::default() }),
         statements: Vec::new(),
-        deny_all: false,
+        deny_all: Denial::No,
         ring_damage: None,
         ring_used: 0,
         last_seq: 0,
     };
-    let state = State::new(loaded, vec![layer], None)?;
+    let state = State::new(loaded, vec![layer], None, Arc::default())?;
     let seen = visibility::seen(&state, &Narrowing::default(), true)?;
     let look = Look::new(Arc::new(state), seen, registry);
     Ok(ask(&look))

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::catalog::open::OpenLayer;
 use crate::catalog::report::{
-    EntitlementsReport, FileReport, LayerStatus, SectionReport, Status, SubscriptionReport, SyncStatus,
+    EntitlementsReport, FileReport, LayerStatus, SectionReport, Status, SubscriptionReport,
 };
 use crate::catalog::state::State;
 use crate::catalog::{Catalog, source};
@@ -32,7 +32,7 @@ impl Catalog {
     pub fn status(&self) -> Result<Status> {
         let state = self.current()?;
         let layers = state.layers.iter().map(|open| layer_status(&state, open)).collect();
-        let sync = SyncStatus { state: state.sync_state().to_owned(), ..SyncStatus::default() };
+        let sync = self.sync_status(&state)?;
         let recovered = state.base.recovered.map(said);
         Ok(Status { layers, sync, entitlements: entitlements_of(&state), recovered })
     }

@@ -42,8 +42,9 @@ mod segment;
 mod skill_ref;
 mod source;
 mod state;
+mod synced;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod update;
 mod view;
 mod visibility;
@@ -58,11 +59,16 @@ pub use look::Look;
 pub use named::Skills;
 pub use options::{BundledMode, FollowMode, MapMode, Options};
 pub use report::{
-    Change, Committed, EntitlementsReport, FileReport, LayerStatus, SectionReport, Status,
-    SubscriptionReport, SyncStatus,
+    Change, Committed, EntitlementsReport, FileReport, LayerStatus, RejectedItem, SectionReport, Status,
+    SubscriptionReport, SubscriptionSync, SyncStatus,
 };
 pub use row::Handle;
 pub use skill_ref::SkillRef;
 pub use view::{Pin, Snapshot, View};
+
+#[cfg(feature = "platform")]
+pub(crate) use record::hex;
+#[cfg(feature = "sync")]
+pub(crate) use synced::{Content, Item, Journal, Shelf, SyncBase, SyncChange, Taken, Trust};
 
 use history::History;

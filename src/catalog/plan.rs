@@ -11,7 +11,7 @@ use crate::model::Entry;
 use crate::tools::ToolRegistry;
 
 /// A change of more than one skill in so many builds the layer anew.
-const WHOLE_FROM: usize = 8;
+pub(crate) const WHOLE_FROM: usize = 8;
 
 /// How to get from an open generation to a set of entries.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::error::Problem;
 use crate::model::Layer;
 
 /// What a commit did.
@@ -86,6 +87,56 @@ pub struct SyncStatus {
     pub age_s: Option<u64>,
     /// Last failure.
     pub last_error: Option<String>,
+    /// The machine was started since the last check: the age is at least so much.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub age_at_least: bool,
+    /// Content is held after a rollback, until `sync --resume`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub held: bool,
+    /// Each subscription, by name; the numbers above are the highest of theirs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subscriptions: Vec<SubscriptionSync>,
+    /// Items that were rejected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<RejectedItem>,
+}
+
+/// One subscription in `status`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SubscriptionSync {
+    /// Its id.
+    pub id: String,
+    /// Content counter of what is activated.
+    pub seq: Option<u64>,
+    /// Entitlement counter in force.
+    pub ent_seq: Option<u64>,
+    /// Seconds since the last successful check.
+    pub age_s: Option<u64>,
+    /// The machine was started since: the age is at least so much.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub age_at_least: bool,
+    /// Why the last try failed, if it did.
+    pub last_error: Option<String>,
+    /// The platform sent a catalog so small that it waits for a second one like it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub waits_for_second: bool,
+}
+
+/// One item of a platform's catalog that was rejected.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RejectedItem {
+    /// The subscription that brought it.
+    pub subscription: String,
+    /// Its id as sent, shortened; empty if it had none.
+    pub id: String,
+    /// Its counter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// Whether its last good version is served in its place.
+    pub kept_previous: bool,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
 }
 
 /// One file in `verify` and `inspect`.

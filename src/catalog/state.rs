@@ -1,15 +1,17 @@
 //! One state of the catalog: everything that an epoch names, open and verified.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::catalog::open::OpenLayer;
 use crate::catalog::segment::damaged;
+use crate::catalog::synced::{Aging, Trust};
 use crate::entitlement::{Statement, Statements};
 use crate::error::{Result, StorageError};
 use crate::index::hash::hash128;
 use crate::model::Layer;
-use crate::snapshot::{Loaded, Recovery};
+use crate::snapshot::{Denial, Loaded, Recovery};
 
 /// What the manifest keeps for the catalog beside the layers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -20,9 +22,15 @@ pub(crate) struct Kept {
     /// Sync is held after a rollback.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) sync_held: bool,
-    /// A revocation may have been lost with a damaged ring: the synced layer is hidden until it is known again.
+    /// A revocation could not be written: the synced layer is hidden until the operator says that it is right.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) suspended: bool,
+    /// The same, where only the platform's word may be missing: until it has been asked again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unsure: bool,
+    /// What must not go back, by subscription.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) sync: BTreeMap<String, Trust>,
     /// `CURRENT` was lost, and nothing was published since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) recovered: Option<Recovery>,
@@ -50,6 +58,8 @@ pub(crate) struct State {
     pub(crate) suspended: bool,
     /// The ring holds a statement of a newer version.
     unknown_statement: bool,
+    /// When each subscription was checked last.
+    pub(crate) aging: Arc<Aging>,
     /// A first touch found damage: the next query opens a new state.
     damaged: AtomicBool,
 }
@@ -59,7 +69,12 @@ impl State {
     ///
     /// # Errors
     /// An id index contradicts itself.
-    pub(crate) fn new(loaded: Loaded, layers: Vec<Arc<OpenLayer>>, former: Option<&Self>) -> Result<Self> {
+    pub(crate) fn new(
+        loaded: Loaded,
+        layers: Vec<Arc<OpenLayer>>,
+        former: Option<&Self>,
+        aging: Arc<Aging>,
+    ) -> Result<Self> {
         let same_base = former.filter(|former| Arc::ptr_eq(&former.loaded.manifest, &loaded.manifest));
         let base = match same_base {
             Some(former) => Arc::clone(&former.base),
@@ -80,7 +95,10 @@ impl State {
                 None => unknown = true,
             }
         }
-        let suspended = base.suspended || loaded.deny_all || loaded.ring_damage.is_some() || unknown;
+        let suspended =
+            base.suspended || loaded.deny_all == Denial::UntilResumed || unknown || is_unsure(&base, &loaded);
+        let checked = |name: &str| base.sync.get(name).and_then(|trust| trust.checked.as_ref());
+        statements.lapsed = aging.lapsed(&statements, &checked);
         let same = former.filter(|former| {
             former.layers.len() == layers.len()
                 && former.layers.iter().zip(&layers).all(|(a, b)| Arc::ptr_eq(a, b))
@@ -98,6 +116,7 @@ impl State {
             shared_ids,
             suspended,
             unknown_statement: unknown,
+            aging,
             damaged: AtomicBool::new(false),
         })
     }
@@ -112,13 +131,9 @@ impl State {
         self.layers.iter().all(|open| open.live.is_empty())
     }
 
-    /// One word for how the catalog stands: `EMPTY`, `READY`, or `SUSPENDED` while nothing synced may be shown.
-    pub(crate) fn sync_state(&self) -> &'static str {
-        match (self.suspended, self.is_empty()) {
-            (true, _) => "SUSPENDED",
-            (false, true) => "EMPTY",
-            (false, false) => "READY",
-        }
+    /// Whether something may be missing that only the platform can say again.
+    pub(crate) fn is_unsure(&self) -> bool {
+        is_unsure(&self.base, &self.loaded)
     }
 
     /// Marks the state as damaged.
@@ -130,6 +145,10 @@ impl State {
     pub(crate) fn is_damaged(&self) -> bool {
         self.damaged.load(Ordering::Relaxed)
     }
+}
+
+fn is_unsure(base: &Kept, loaded: &Loaded) -> bool {
+    base.unsure || loaded.deny_all == Denial::UntilFetched || loaded.ring_damage.is_some()
 }
 
 /// What the manifest keeps for the catalog.

@@ -15,7 +15,7 @@ use crate::entitlement::{LocalStatement, Statement, Statements};
 use crate::error::{Error, Problem, Result, StorageError};
 use crate::limits::UPDATE_ATTEMPTS_MAX;
 use crate::model::{Entry, Layer};
-use crate::snapshot::{Edit, Generation, Loaded, Manifest, Outcome};
+use crate::snapshot::{Denial, Edit, Generation, Loaded, Manifest, Outcome};
 
 /// Writes the generation of that number on top of a current one; `None` if there is nothing to change.
 pub(crate) type Write<'w> = dyn FnMut(&State, &Generation, u64) -> Result<Option<Generation>> + 'w;
@@ -142,6 +142,19 @@ impl Catalog {
         if !Statements::clone(&state.statements).apply(&statement) {
             return Ok(self.inner.dir.announce()?);
         }
+        self.make_room(&state);
+        let (kind, payload) = statement.encode();
+        if statement.masks() {
+            self.inner.dir.append_statement(kind, &payload)?;
+        } else {
+            self.inner.dir.append_grant(kind, &payload)?;
+        }
+        self.inner.unfolded.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Folds a ring that is getting full.
+    pub(crate) fn make_room(&self, state: &State) {
         // A slot is free when both manifests, the current one and the one before, contain its statement: the second fold
         // is left to the next statement as long as there is room.
         let folds =
@@ -153,14 +166,6 @@ impl Catalog {
                 break;
             }
         }
-        let (kind, payload) = statement.encode();
-        if statement.masks() {
-            self.inner.dir.append_statement(kind, &payload)?;
-        } else {
-            self.inner.dir.append_grant(kind, &payload)?;
-        }
-        self.inner.unfolded.store(true, Ordering::Relaxed);
-        Ok(())
     }
 
     /// Shows the synced layer again after it was suspended because a revocation could not be written or may have been
@@ -171,8 +176,8 @@ impl Catalog {
     pub fn resume(&self) -> Result<()> {
         // In this order, each step of which may be the last: until the third the manifest says that it is suspended.
         self.fold_now()?;
-        self.inner.dir.set_deny_all(false)?;
-        self.commit(&mut |loaded| folded(loaded, |kept| kept.suspended = false))
+        self.inner.dir.set_deny_all(Denial::No)?;
+        self.commit(&mut |loaded| folded(loaded, |kept| (kept.suspended, kept.unsure) = (false, false)))
     }
 
     /// Moves the statements of the ring into `CURRENT`, so that each of them stands in two places: damage to one of
@@ -183,13 +188,13 @@ impl Catalog {
     /// The disk cannot be written; the statements stand all the same.
     pub fn fold(&self) -> Result<()> {
         let loaded = self.inner.dir.load()?;
-        if loaded.statements.is_empty() && loaded.ring_damage.is_none() && !loaded.deny_all {
+        if loaded.statements.is_empty() && loaded.ring_damage.is_none() && loaded.deny_all == Denial::No {
             return Ok(());
         }
         self.fold_now()
     }
 
-    fn fold_now(&self) -> Result<()> {
+    pub(crate) fn fold_now(&self) -> Result<()> {
         let mut broken = false;
         self.commit(&mut |loaded| {
             broken = loaded.ring_damage.is_some();
@@ -248,6 +253,7 @@ impl Catalog {
     pub fn compact(&self) -> Result<u64> {
         self.heal()?;
         self.fold_now()?;
+        self.join_synced()?;
         Ok(self.inner.dir.collect()?)
     }
 }
@@ -259,11 +265,10 @@ const RING_FOLD_AT: usize = 341;
 const RING_FOLD_TWICE_AT: usize = 768;
 
 /// A copy of the manifest that contains every statement of the ring. `edit` changes what it keeps beside the layers
-/// before that.
+/// after that.
 pub(crate) fn folded(loaded: &Loaded, edit: impl FnOnce(&mut Kept)) -> Result<Manifest> {
     let mut manifest = (*loaded.manifest).clone();
     let mut state = kept(loaded)?;
-    edit(&mut state);
     for found in &loaded.statements {
         let Some(statement) = Statement::decode(found.kind, &found.payload) else {
             let detail = format!(
@@ -274,16 +279,18 @@ pub(crate) fn folded(loaded: &Loaded, edit: impl FnOnce(&mut Kept)) -> Result<Ma
         };
         state.statements.apply(&statement);
     }
+    edit(&mut state);
     // A damaged ring may have lost a revocation: hide what it could have been about until it is known again. Likewise
     // what the epoch page says, which somebody may replace.
-    state.suspended |= loaded.ring_damage.is_some() || loaded.deny_all;
+    state.suspended |= loaded.deny_all == Denial::UntilResumed;
+    state.unsure |= loaded.ring_damage.is_some() || loaded.deny_all == Denial::UntilFetched;
     manifest.folded_seq = loaded.last_seq.max(manifest.folded_seq);
     manifest.state =
         serde_json::to_value(&state).map_err(|error| StorageError::damaged("CURRENT", error.to_string()))?;
     Ok(manifest)
 }
 
-fn current_of(manifest: &Manifest, layer: Layer) -> Generation {
+pub(crate) fn current_of(manifest: &Manifest, layer: Layer) -> Generation {
     manifest.layers.get(layer.name()).map(|known| known.current.clone()).unwrap_or_default()
 }
 
@@ -351,12 +358,13 @@ impl State {
 #[cfg(test)]
 mod tests {
     use crate::catalog::Catalog;
+    use crate::snapshot::Denial;
 
     #[test]
     fn a_suspension_outlives_the_page_that_said_it_until_it_is_ended() {
         let dir = tempfile::tempdir().unwrap();
         let catalog = Catalog::open(dir.path().join("data")).unwrap();
-        catalog.inner.dir.set_deny_all(true).unwrap();
+        catalog.inner.dir.set_deny_all(Denial::UntilResumed).unwrap();
         catalog.fold().unwrap();
         std::fs::remove_file(catalog.path().join("epoch")).unwrap();
         let reopened = Catalog::open(catalog.path()).unwrap();

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 done; 1 ran, but the answer is negative; 2 usage; 3 configuration; 4 data directory;
-6 device.
+5 network or platform, 6 device.
 Start with `repertoire demo`.";
 
 /// Options that every command takes, before or after its name.
@@ -88,6 +88,8 @@ pub(crate) enum Command {
     Serve(command::serve::Serve),
     /// Say who may call the server over HTTP, and with what sight
     Principal(command::principal::Principals),
+    /// Fetch what the platform has
+    Sync(command::sync::Sync),
     /// List the skills
     List(command::list::List),
     /// Find skills by words
@@ -130,6 +132,8 @@ pub(crate) enum Command {
     Eval(command::eval::Eval),
     /// Measure how long queries take here
     Bench(command::bench::Bench),
+    /// Serve skills from a folder as the Subscription Platform would, for development; or check a platform
+    Platform(command::platform::Platform),
     /// Write a shell's completion script
     Completions(command::completions::Completions),
     /// Write the manual page
@@ -143,6 +147,7 @@ impl Command {
             Self::Demo(_) => "demo",
             Self::Serve(_) => "serve",
             Self::Principal(command) => return format!("principal {}", command.action_name()),
+            Self::Sync(_) => "sync",
             Self::List(_) => "list",
             Self::Search(_) => "search",
             Self::Match(_) => "match",
@@ -164,6 +169,7 @@ impl Command {
             Self::Lint(_) => "lint",
             Self::Learn(_) => "learn",
             Self::Learned(command) => return format!("learned {}", command.action_name()),
+            Self::Platform(command) => command.action_name(),
             Self::Completions(_) => "completions",
             Self::Man(_) => "man",
         };

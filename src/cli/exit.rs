@@ -8,7 +8,7 @@ use repertoire::error::{DeviceError, StorageError, shorten};
 use repertoire::{Error, Problem};
 use serde_json::{Map, Value, json};
 
-/// Exit code of the process. 5 (network, platform) is taken by commands that talk to those.
+/// Exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// The command did what it says; an empty list is done.
@@ -21,6 +21,8 @@ pub(crate) enum Exit {
     Configuration = 3,
     /// The data directory cannot be used.
     Data = 4,
+    /// The network or the platform failed.
+    Network = 5,
     /// A phone, or what reaches it, failed.
     Device = 6,
 }

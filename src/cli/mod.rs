@@ -24,6 +24,7 @@ mod place;
 mod progress;
 mod roots;
 mod summary;
+mod syncing;
 mod table;
 mod usage;
 mod watch;
@@ -56,7 +57,8 @@ fn execute(arguments: &Arguments) -> Exit {
     if serves {
         output.reserve();
     }
-    let log = logging::start(globals, serves);
+    let logs = serves || matches!(&arguments.command, Command::Platform(command) if command.serves());
+    let log = logging::start(globals, logs);
     let done = dispatch(arguments, &output).or_else(|failure| {
         // A server heals at its next query; this process has only this one.
         if failure.code == "storage_damaged" && heal(arguments, &output)? {
@@ -93,6 +95,7 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
         Command::Completions(_) | Command::Man(_) | Command::Demo(_) => Ok(Exit::Done),
         Command::Serve(command) => command.run(context),
         Command::Principal(command) => command.run(&context),
+        Command::Sync(command) => command.run(&context),
         Command::List(command) => command.run(&context),
         Command::Search(command) => command.run(&context),
         Command::Match(command) => command.run(&context),
@@ -114,5 +117,6 @@ fn dispatch(arguments: &Arguments, output: &Output) -> Result<Exit, Failure> {
         Command::Config(command) => command.run(&context),
         Command::Eval(command) => command.run(&context),
         Command::Bench(command) => command.run(&context),
+        Command::Platform(command) => command.run(&context),
     }
 }

@@ -130,6 +130,14 @@ impl Output {
         write_out(&text)
     }
 
+    /// Writes a value as one line of JSON, for programs that read line by line also on a terminal.
+    pub(crate) fn line<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
+        let text = serde_json::to_string(value).map_err(|cause| {
+            Failure::new(Exit::Negative, "output_failed", format!("cannot write the result: {cause}"), REPORT)
+        })?;
+        write_out(&format!("{}\n", escape::json(text)))
+    }
+
     /// Writes text of our own as it is: help, completions, the manual.
     pub(crate) fn own_text(text: &str) -> Result<(), Failure> {
         write_out(text)

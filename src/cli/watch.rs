@@ -4,22 +4,26 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use repertoire::intake::Fingerprint;
-use repertoire::limits::{WATCH_INTERVAL_MS, WATCH_SETTLE_MS_MAX};
+use repertoire::intake::Settling;
+use repertoire::limits::WATCH_INTERVAL_MS;
 
-/// How many times longer than a look the pause after it is, so that large trees do not keep a processor busy.
-const PAUSE_PER_LOOK: u32 = 10;
+/// Waits until the process is asked to end.
+pub(crate) fn until_asked() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let guard = runtime.enter();
+    let end = ends()?;
+    drop(guard);
+    runtime.block_on(end);
+    Ok(())
+}
 
 /// Files that are watched, and a listener for the end.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    paths: Vec<PathBuf>,
+    settling: Settling,
     stop: Receiver<()>,
-    /// What was there before what was last handed on.
-    seen: Option<Fingerprint>,
-    pause: Duration,
 }
 
 impl Watch {
@@ -35,41 +39,30 @@ impl Watch {
             // Nobody listens any more if the watch ended by itself.
             let _ = send.send(());
         });
-        Ok(Self { paths: paths.to_vec(), stop, seen: None, pause: Duration::from_millis(WATCH_INTERVAL_MS) })
+        Ok(Self { settling: Settling::new(paths, Duration::from_millis(WATCH_INTERVAL_MS)), stop })
     }
 
     /// Remembers what is there, before it is read.
     pub(crate) fn look(&mut self) {
-        self.seen = Some(Fingerprint::of(&self.paths));
+        self.settling.look();
     }
 
     /// Forgets it, so that the next wait ends soon.
     pub(crate) fn again(&mut self) {
-        self.seen = None;
+        self.settling.again();
     }
 
     /// Waits until something changed and then stayed for a moment, or until a change has lasted too long to wait for
     /// its end. False if the watch is to end.
     pub(crate) fn wait(&mut self) -> bool {
-        let mut last = self.seen;
-        let mut changing_since: Option<Instant> = None;
         loop {
-            match self.stop.recv_timeout(self.pause) {
+            match self.stop.recv_timeout(self.settling.pause()) {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => return false,
             }
-            let start = Instant::now();
-            let now = Some(Fingerprint::of(&self.paths));
-            self.pause = Duration::from_millis(WATCH_INTERVAL_MS).max(start.elapsed() * PAUSE_PER_LOOK);
-            if now == self.seen {
-                changing_since = None;
-            } else {
-                let since = *changing_since.get_or_insert(start);
-                if now == last || since.elapsed() >= Duration::from_millis(WATCH_SETTLE_MS_MAX) {
-                    return true;
-                }
+            if self.settling.settled() {
+                return true;
             }
-            last = now;
         }
     }
 }

@@ -6,12 +6,16 @@
 //!
 //! **Invariant:** a mask (`revoke`, `hide`, a platform's revocation) always wins over a grant while it stands.
 
+mod history;
+mod removal;
 mod rights;
 mod statement;
 mod statements;
 
+pub use history::{History, NotAHistory};
+pub use removal::Removal;
 pub use rights::Narrowing;
 pub(crate) use rights::Rights;
 pub use statement::LocalStatement;
 pub(crate) use statement::Statement;
-pub(crate) use statements::Statements;
+pub(crate) use statements::{Document, Grants, Standing, Statements};

@@ -82,8 +82,8 @@ impl<'a> Rights<'a> {
     /// Ids for which a rule of a whole subscription is not enough, each once.
     pub(crate) fn special_ids(&self) -> BTreeSet<&'a str> {
         let mut ids: BTreeSet<&str> = self.statements.hidden.iter().map(String::as_str).collect();
+        ids.extend(self.statements.withdrawn());
         for document in self.statements.platform.values() {
-            ids.extend(document.revoked.keys().map(String::as_str));
             if let Grants::List(list) = &document.grants {
                 ids.extend(list.iter().map(String::as_str));
             }
@@ -102,7 +102,7 @@ impl<'a> Rights<'a> {
         if self.statements.hidden.contains(id) {
             return true;
         }
-        let withdrawn = self.statements.platform.values().any(|document| document.revoked.contains_key(id));
+        let withdrawn = self.statements.withdrawn().any(|withdrawn| withdrawn == id);
         // Another subscription of the deployment that still grants the id keeps the other layers' copies too.
         withdrawn && !subscriptions.any(|sub| self.statements.is_active(sub) && self.names(sub, id))
     }
@@ -115,13 +115,11 @@ impl<'a> Rights<'a> {
 
     /// Whether a subscription's document grants the id.
     fn names(&self, subscription: &str, id: &str) -> bool {
-        self.document(subscription).is_none_or(|document| {
-            !document.revoked.contains_key(id)
-                && match &document.grants {
-                    Grants::All => true,
-                    Grants::List(ids) => ids.contains(id),
-                }
-        })
+        !self.statements.withdraws(subscription, id)
+            && match self.document(subscription).map(|document| &document.grants) {
+                None | Some(Grants::All) => true,
+                Some(Grants::List(ids)) => ids.contains(id),
+            }
     }
 
     fn document(&self, subscription: &str) -> Option<&Document> {
@@ -134,12 +132,20 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::entitlement::statements::Standing;
+    use crate::entitlement::{History, Standing};
 
     fn document(status: Standing, grants: Grants, revoked: &[(&str, u64)]) -> Document {
         let revoked: BTreeMap<String, u64> =
             revoked.iter().map(|(id, seq)| ((*id).to_owned(), *seq)).collect();
-        Document { ent_seq: 1, status, grants, revoked }
+        Document {
+            history: History::default(),
+            ent_seq: 1,
+            status,
+            grants,
+            revoked,
+            max_offline_s: None,
+            denies_on_expiry: false,
+        }
     }
 
     fn world() -> Statements {

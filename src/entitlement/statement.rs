@@ -62,6 +62,14 @@ pub(crate) enum Statement {
         /// The id.
         id: String,
     },
+    /// A platform's removal that names no counter (or one of a timeline that no document here is of): it holds until a
+    /// document comes that was asked for later.
+    Suspended {
+        /// The subscription.
+        subscription: String,
+        /// The id.
+        id: String,
+    },
 }
 
 const GRANT: u8 = 1;
@@ -69,12 +77,15 @@ const REVOKE: u8 = 2;
 const HIDE: u8 = 3;
 const UNHIDE: u8 = 4;
 const REMOVED: u8 = 5;
+const SUSPENDED: u8 = 6;
 
 impl Statement {
     /// Whether the statement takes something away.
     pub(crate) fn masks(&self) -> bool {
         match self {
-            Self::Local(LocalStatement::Revoke(_) | LocalStatement::Hide(_)) | Self::Removed { .. } => true,
+            Self::Local(LocalStatement::Revoke(_) | LocalStatement::Hide(_))
+            | Self::Removed { .. }
+            | Self::Suspended { .. } => true,
             Self::Local(LocalStatement::Grant(_) | LocalStatement::Unhide(_)) => false,
         }
     }
@@ -88,10 +99,13 @@ impl Statement {
             Self::Local(LocalStatement::Unhide(text)) => (UNHIDE, text.as_bytes().to_vec()),
             Self::Removed { subscription, ent_seq, id } => {
                 let mut bytes = ent_seq.to_le_bytes().to_vec();
-                bytes.extend_from_slice(&u16::try_from(subscription.len()).unwrap_or(u16::MAX).to_le_bytes());
-                bytes.extend_from_slice(subscription.as_bytes());
-                bytes.extend_from_slice(id.as_bytes());
+                put_pair(&mut bytes, subscription, id);
                 (REMOVED, bytes)
+            }
+            Self::Suspended { subscription, id } => {
+                let mut bytes = Vec::new();
+                put_pair(&mut bytes, subscription, id);
+                (SUSPENDED, bytes)
             }
         }
     }
@@ -106,15 +120,30 @@ impl Statement {
             UNHIDE => Self::Local(LocalStatement::Unhide(text(payload)?)),
             REMOVED => {
                 let (counter, rest) = payload.split_first_chunk::<8>()?;
-                let (length, rest) = rest.split_first_chunk::<2>()?;
-                let length = usize::from(u16::from_le_bytes(*length));
-                let subscription = text(rest.get(..length)?)?;
-                let id = text(rest.get(length..)?)?;
+                let (subscription, id) = pair(rest)?;
                 Self::Removed { subscription, ent_seq: u64::from_le_bytes(*counter), id }
+            }
+            SUSPENDED => {
+                let (subscription, id) = pair(payload)?;
+                Self::Suspended { subscription, id }
             }
             _ => return None,
         })
     }
+}
+
+/// Length of the subscription (u16), subscription, id.
+fn put_pair(bytes: &mut Vec<u8>, subscription: &str, id: &str) {
+    bytes.extend_from_slice(&u16::try_from(subscription.len()).unwrap_or(u16::MAX).to_le_bytes());
+    bytes.extend_from_slice(subscription.as_bytes());
+    bytes.extend_from_slice(id.as_bytes());
+}
+
+fn pair(bytes: &[u8]) -> Option<(String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+    let (length, rest) = bytes.split_first_chunk::<2>()?;
+    let length = usize::from(u16::from_le_bytes(*length));
+    Some((text(rest.get(..length)?)?, text(rest.get(length..)?)?))
 }
 
 #[cfg(test)]
@@ -129,6 +158,7 @@ mod tests {
             Statement::Local(LocalStatement::Hide("a/b".into())),
             Statement::Local(LocalStatement::Unhide("\u{5c0f}".into())),
             Statement::Removed { subscription: "s".repeat(128), ent_seq: u64::MAX, id: "i".repeat(128) },
+            Statement::Suspended { subscription: "s".into(), id: "\u{5c0f}".into() },
         ] {
             let (kind, payload) = statement.encode();
             assert_eq!(Statement::decode(kind, &payload), Some(statement));

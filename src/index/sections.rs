@@ -19,6 +19,12 @@ pub(crate) enum SectionKind {
     Directory,
     /// Directory: live ordinals in the order of their ids, u32 each.
     Order,
+    /// Journal of the sync: where each subscription stopped, JSON.
+    Journal,
+    /// Journal of the sync: every item that a platform counts.
+    Items,
+    /// Journal of the sync: contents that another subscription's copy hides.
+    Shadows,
     /// Segment: entitlement groups and their ranges of documents ([`crate::index::groups`]).
     Groups,
     /// Segment: sorted keys and their fst ([`crate::index::names`]).
@@ -37,12 +43,15 @@ pub(crate) enum SectionKind {
 
 impl SectionKind {
     /// Every kind, in the order of the numbers.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Ids,
         Self::Live,
         Self::Exact,
         Self::Directory,
         Self::Order,
+        Self::Journal,
+        Self::Items,
+        Self::Shadows,
         Self::Groups,
         Self::Names,
         Self::Facets,
@@ -52,7 +61,7 @@ impl SectionKind {
         Self::Bodies,
     ];
 
-    /// The number in the section table. 1-15 stand in directories, 16-31 index documents, 32-47 index text, 48-63
+    /// The number in the section table. 1-15 stand in directories and journals, 16-31 index documents, 32-47 index text, 48-63
     /// hold payload.
     pub(crate) const fn code(self) -> u32 {
         match self {
@@ -61,6 +70,9 @@ impl SectionKind {
             Self::Exact => 3,
             Self::Directory => 4,
             Self::Order => 5,
+            Self::Journal => 6,
+            Self::Items => 7,
+            Self::Shadows => 8,
             Self::Groups => 16,
             Self::Names => 17,
             Self::Facets => 18,
@@ -84,6 +96,9 @@ impl SectionKind {
             Self::Exact => "exact",
             Self::Directory => "directory",
             Self::Order => "order",
+            Self::Journal => "journal",
+            Self::Items => "items",
+            Self::Shadows => "shadows",
             Self::Groups => "groups",
             Self::Names => "names",
             Self::Facets => "facets",

@@ -13,6 +13,7 @@ mod file;
 mod fingerprint;
 mod report;
 mod resources;
+mod settling;
 mod walk;
 
 use std::collections::HashMap;
@@ -38,6 +39,7 @@ pub use advice::real_path;
 pub use export::{ExportFormat, ExportLine, ExportReport, export};
 pub use fingerprint::Fingerprint;
 pub use report::{Counts, ImportReport, PassedOverLine, Rejection, ReportLine, full_json};
+pub use settling::Settling;
 
 /// Most threads that read files.
 const THREADS_MAX: usize = 16;

@@ -11,6 +11,7 @@
 //! Invariant: nothing in this module reads a file, a clock or a tool registry.
 
 mod canonical;
+mod digest;
 mod id;
 mod layer;
 mod number;
@@ -26,6 +27,7 @@ mod text;
 mod version;
 mod written;
 
+pub use digest::{ContentRoot, Digest, NotADigest};
 pub use id::{check_id, slug};
 pub use layer::{Entry, Layer, Origin};
 pub use parameter::{Parameter, ParameterType};

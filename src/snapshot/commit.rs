@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::collect::{collect_locked, retire};
 use super::dir::{DataDir, mode_of};
-use super::epoch::Bell;
+use super::epoch::{Bell, Denial};
 use super::load::{Loaded, Parts, read_manifest_file};
 use super::lock::Lock;
 use super::manifest::{MAJOR, Manifest};
@@ -147,23 +147,34 @@ impl DataDir {
     /// If it cannot be written, the synced layer is suspended in every process (`deny_all`) and
     /// the error says why.
     pub(crate) fn append_statement(&self, kind: u8, payload: &[u8]) -> Result<u64, StorageError> {
-        self.append(kind, payload, true)
+        self.append(kind, payload, Denial::UntilResumed)
+    }
+
+    /// As [`Self::append_statement`] for words of the platform, which a later fetch repeats: if it cannot be written, the
+    /// suspension lasts until then.
+    pub(crate) fn append_removal(&self, kind: u8, payload: &[u8]) -> Result<u64, StorageError> {
+        self.append(kind, payload, Denial::UntilFetched)
     }
 
     /// As [`Self::append_statement`] for a statement that masks nothing: if it cannot be written, nothing changes.
     pub(crate) fn append_grant(&self, kind: u8, payload: &[u8]) -> Result<u64, StorageError> {
-        self.append(kind, payload, false)
+        self.append(kind, payload, Denial::No)
     }
 
-    fn append(&self, kind: u8, payload: &[u8], masks: bool) -> Result<u64, StorageError> {
+    fn append(&self, kind: u8, payload: &[u8], otherwise: Denial) -> Result<u64, StorageError> {
         self.check_writable()?;
         let _lock = self.lock(REVOKE_LOCK_WAIT_MS)?;
         self.ring_bell()?;
         let appended = self.append_locked(kind, payload);
         let denied = match &appended {
             Err(StorageError::TooLarge { .. } | StorageError::TooNew { .. }) | Ok(_) => Ok(()),
-            Err(_) if !masks => Ok(()),
-            Err(_) => self.with_bell(|bell| bell.deny_all(true)),
+            Err(_) if otherwise == Denial::No => Ok(()),
+            Err(_) => {
+                // What only the operator can end is not made easier to end.
+                let standing = self.inner.epoch.denial().unwrap_or(otherwise);
+                let denial = if standing == Denial::UntilResumed { standing } else { otherwise };
+                self.with_bell(|bell| bell.deny_all(denial))
+            }
         };
         self.ring_bell()?;
         denied?;
@@ -210,10 +221,10 @@ impl DataDir {
     }
 
     /// Ends (or begins) the suspension of the synced layer.
-    pub(crate) fn set_deny_all(&self, denied: bool) -> Result<(), StorageError> {
+    pub(crate) fn set_deny_all(&self, denial: Denial) -> Result<(), StorageError> {
         self.check_writable()?;
         let _lock = self.lock(REVOKE_LOCK_WAIT_MS)?;
-        self.with_bell(|bell| bell.deny_all(denied))?;
+        self.with_bell(|bell| bell.deny_all(denial))?;
         self.ring_bell()
     }
 

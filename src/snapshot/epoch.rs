@@ -18,8 +18,38 @@ use super::storage::{OpenMode, Storage, StorageFile};
 pub(crate) const MAGIC: [u8; 8] = *b"RPTREPO\n";
 /// Word of the number (on a cache line of its own).
 pub(crate) const WORD_EPOCH: usize = 8;
-/// Word that is 1 while the synced layer is suspended because a revocation could not be written.
+/// Word of the [`Denial`].
 pub(crate) const WORD_DENY_ALL: usize = 16;
+
+/// Whether the synced layer is suspended because a revocation could not be written, or may have been lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Denial {
+    /// It is not.
+    #[default]
+    No,
+    /// It is, until the operator says that it is right. An unknown word is read as this.
+    UntilResumed,
+    /// It is, until the platform has been asked again: only its own word could be missing.
+    UntilFetched,
+}
+
+impl Denial {
+    fn word(self) -> u64 {
+        match self {
+            Self::No => 0,
+            Self::UntilResumed => 1,
+            Self::UntilFetched => 2,
+        }
+    }
+
+    fn from_word(word: u64) -> Self {
+        match word {
+            0 => Self::No,
+            2 => Self::UntilFetched,
+            _ => Self::UntilResumed,
+        }
+    }
+}
 
 /// How a process sees that the number moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,9 +102,9 @@ impl Epoch {
         }
     }
 
-    /// Whether the synced layer is suspended because a revocation could not be written.
-    pub(crate) fn is_denied(&self) -> io::Result<bool> {
-        self.last().source.word(WORD_DENY_ALL).map(|word| word != 0)
+    /// Whether the synced layer is suspended.
+    pub(crate) fn denial(&self) -> io::Result<Denial> {
+        self.last().source.word(WORD_DENY_ALL).map(Denial::from_word)
     }
 
     /// Makes the number of this process differ from what it was.
@@ -160,13 +190,13 @@ impl Bell {
     }
 
     /// Suspends the synced layer in every process, or ends that; kept on disk as far as the disk allows.
-    pub(crate) fn deny_all(&self, denied: bool) -> io::Result<()> {
+    pub(crate) fn deny_all(&self, denial: Denial) -> io::Result<()> {
         match &self.page {
             Some(page) => {
-                writable(page.store(WORD_DENY_ALL, u64::from(denied)))?;
+                writable(page.store(WORD_DENY_ALL, denial.word()))?;
                 page.flush()?;
             }
-            None => self.write_word(WORD_DENY_ALL, u64::from(denied))?,
+            None => self.write_word(WORD_DENY_ALL, denial.word())?,
         }
         self.file.sync_data()
     }

@@ -8,7 +8,8 @@ use super::epoch;
 use super::load::read_manifest_file;
 use super::manifest::{self, Manifest};
 use super::map::PAGE_BYTES;
-use super::names::{CURRENT, EPOCH, LOCK, PREVIOUS, RING};
+use super::names::{CURRENT, EPOCH, LOCK, PREVIOUS, RING, SYNC};
+use super::notes;
 use super::ring::Ring;
 use super::storage::OpenMode;
 use crate::error::StorageError;
@@ -67,6 +68,7 @@ pub(crate) fn check(name: &str, bytes: &[u8]) -> Option<Result<(), StorageError>
     match base {
         // No statement is asked for, so that only length and checksums can be wrong.
         RING => Some(Ring::read(bytes, u64::MAX).damage.map_or(Ok(()), |detail| Err(damaged(detail)))),
+        SYNC => Some(notes::check(bytes).map_err(damaged)),
         LOCK if bytes.is_empty() => Some(Ok(())),
         LOCK => Some(Err(damaged(format!("{} bytes, but a lock is empty", bytes.len())))),
         _ => None,

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::dir::DataDir;
+use super::epoch::Denial;
 use super::held::Held;
 use super::manifest::Manifest;
 use super::names::{CURRENT, PREVIOUS, RING};
@@ -30,8 +31,8 @@ pub(crate) struct Loaded {
     /// Statements that the manifest does not contain yet, in order.
     pub(crate) statements: Vec<RingStatement>,
     /// A revocation could not be written: the synced layer is suspended.
-    pub(crate) deny_all: bool,
-    /// The ring is damaged, a revocation may be lost: to be treated like `deny_all`.
+    pub(crate) deny_all: Denial,
+    /// The ring is damaged, a revocation may be lost: to be treated like a denial until the platform was asked again.
     pub(crate) ring_damage: Option<String>,
     /// Records of the ring that are in use, of [`SLOTS`](super::ring::SLOTS).
     pub(crate) ring_used: usize,
@@ -120,7 +121,7 @@ impl DataDir {
     pub(super) fn state_of(&self, epoch: u64, parts: Parts) -> Result<Loaded, StorageError> {
         let Parts { manifest, ring } = parts;
         let deny_all =
-            self.inner.epoch.is_denied().map_err(|error| self.failed("read", super::names::EPOCH, error))?;
+            self.inner.epoch.denial().map_err(|error| self.failed("read", super::names::EPOCH, error))?;
         let last_seq = ring.statements.last().map_or(manifest.folded_seq, |last| last.seq);
         Ok(Loaded {
             epoch,

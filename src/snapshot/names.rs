@@ -12,6 +12,8 @@ pub(crate) const EPOCH: &str = "epoch";
 pub(crate) const RING: &str = "revocations";
 /// The lock of one commit.
 pub(crate) const LOCK: &str = "LOCK";
+/// Elects the process that polls the platform; holds what it noted.
+pub(crate) const SYNC: &str = "SYNC";
 /// A manifest that is being written.
 pub(crate) const CURRENT_TMP: &str = "CURRENT.tmp";
 /// A second name of the old manifest on its way to [`PREVIOUS`].
@@ -38,7 +40,7 @@ pub(crate) enum NameKind {
 
 /// Classifies a file name.
 pub(crate) fn classify(name: &str) -> NameKind {
-    if matches!(name, CURRENT | PREVIOUS | EPOCH | RING | LOCK) {
+    if matches!(name, CURRENT | PREVIOUS | EPOCH | RING | LOCK | SYNC) {
         return NameKind::Fixed;
     }
     if let Some(rest) = name.strip_suffix(".tmp") {
@@ -97,6 +99,7 @@ mod tests {
         let table = [
             ("CURRENT".to_owned(), NameKind::Fixed),
             ("LOCK".to_owned(), NameKind::Fixed),
+            ("SYNC".to_owned(), NameKind::Fixed),
             (format!("local-{hash}.seg"), NameKind::Segment),
             (format!("local-delta-{hash}.seg"), NameKind::Segment),
             (format!("source-{hash}.jsonl"), NameKind::Source),

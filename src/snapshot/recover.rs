@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::dir::{DataDir, first_manifest, install, mode_of, source_name};
-use super::epoch::{self, Bell, Follow};
+use super::epoch::{self, Bell, Denial, Follow};
 use super::load::read_manifest_file;
 use super::lock::Lock;
 use super::manifest::{FileRef, Manifest, Recovery};
@@ -97,7 +97,8 @@ pub(super) fn create_missing(storage: &dyn Storage) -> Result<(), StorageError> 
         if current.is_ok() || !is_missing(storage, PREVIOUS)? {
             // Somebody removed the ring, and with it revocations perhaps: nothing synced is shown until they are
             // stated again.
-            let bell = Bell::open(storage, Follow::Pread).and_then(|bell| bell.deny_all(true));
+            let bell =
+                Bell::open(storage, Follow::Pread).and_then(|bell| bell.deny_all(Denial::UntilFetched));
             bell.map_err(|error| StorageError::io("write", storage.path().join(EPOCH), error))?;
         }
     }

@@ -23,9 +23,9 @@ use directory::{Directory, LayerDigest};
 use segment::NewSegment;
 
 /// Flags of sections that every view needs.
-const AT_OPEN: u32 = FLAG_REQUIRED | FLAG_VERIFY_AT_OPEN;
+pub(crate) const AT_OPEN: u32 = FLAG_REQUIRED | FLAG_VERIFY_AT_OPEN;
 /// Flags of sections that are large or not needed by everybody.
-const AT_TOUCH: u32 = FLAG_REQUIRED | FLAG_BLOCKS;
+pub(crate) const AT_TOUCH: u32 = FLAG_REQUIRED | FLAG_BLOCKS;
 
 /// The files of a new generation, in memory.
 pub(crate) struct BuiltLayer {

@@ -17,7 +17,7 @@ use crate::snapshot::storage::{MemoryStorage, Storage};
 use crate::snapshot::{DataDir, OpenOptions};
 
 /// Opens a catalog on a storage in memory. Nothing happens there by itself: the tick of a second is the test's.
-fn open(storage: &Arc<MemoryStorage>) -> Result<Catalog> {
+pub(crate) fn open(storage: &Arc<MemoryStorage>) -> Result<Catalog> {
     let storage = Arc::clone(storage) as Arc<dyn Storage>;
     let dir = DataDir::open(
         Path::new("memory"),
@@ -39,7 +39,7 @@ fn knowledge(id: &str, description: &str) -> Entry {
 }
 
 /// One of three amounts, by `REPERTOIRE_TEST_SCALE`.
-pub(in crate::catalog) fn amount(default: u32, ci: u32, long: u32) -> u32 {
+pub(crate) fn amount(default: u32, ci: u32, long: u32) -> u32 {
     match std::env::var("REPERTOIRE_TEST_SCALE").as_deref() {
         Ok("ci") => ci,
         Ok("long") => long,

@@ -13,6 +13,7 @@ use crate::cli::command::serve_http::OverHttp;
 use crate::cli::config::{Key, Origin};
 use crate::cli::context::Context;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::syncing;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -57,6 +58,7 @@ impl Serve {
         }
         let tools = offered(&context)?;
         let catalog = context.catalog()?;
+        syncing::beside(&context, &catalog)?;
         let mut guard = GuardOptions::default().policy(context.policy(catalog.registry())?);
         if let Some(skill) = context.settings.text(Key::SERVER_SKILL) {
             guard = guard.pinned(skill);

@@ -116,8 +116,8 @@ impl OverHttp {
             .server(server)
             .tls(tls)
             .behind_proxy(self.behind_proxy)
-            .allowed_hosts(settings.list(Key::SERVER_ALLOWED_HOSTS))
-            .allowed_origins(settings.list(Key::SERVER_ALLOWED_ORIGINS))
+            .allowed_hosts(settings.list(Key::SERVER_ALLOWED_HOSTS).to_vec())
+            .allowed_origins(settings.list(Key::SERVER_ALLOWED_ORIGINS).to_vec())
             .max_sessions(count(Key::SERVER_MAX_SESSIONS))
             .max_in_flight(count(Key::SERVER_MAX_IN_FLIGHT)))
     }

@@ -74,6 +74,8 @@ pub(crate) const TABLE: &[Row] = &[
     row("sync", "entitlements_interval_s", number(1, 86_400), "15"),
     row("sync", "public_keys", Kind::List, ""),
     row("sync", "ca_file", Kind::Path, ""),
+    row("sync", "client_cert", Kind::Path, ""),
+    row("sync", "client_key", Kind::Path, ""),
     row("webhook", "listen", Kind::Text, ""),
     row("webhook", "secrets_file", Kind::Path, ""),
     row("webhook", "secret", Kind::Secret, ""),
@@ -126,6 +128,30 @@ impl Key {
     pub(crate) const SERVER_MAX_SESSIONS: Self = Self::named("server", "max_sessions");
     /// `[server] max_in_flight`.
     pub(crate) const SERVER_MAX_IN_FLIGHT: Self = Self::named("server", "max_in_flight");
+    /// `[sync] subscriptions`.
+    pub(crate) const SYNC_SUBSCRIPTIONS: Self = Self::named("sync", "subscriptions");
+    /// `[sync] token_file`.
+    pub(crate) const SYNC_TOKEN_FILE: Self = Self::named("sync", "token_file");
+    /// `[sync] token`.
+    pub(crate) const SYNC_TOKEN: Self = Self::named("sync", "token");
+    /// `[sync] public_keys`.
+    pub(crate) const SYNC_PUBLIC_KEYS: Self = Self::named("sync", "public_keys");
+    /// `[sync] ca_file`.
+    pub(crate) const SYNC_CA_FILE: Self = Self::named("sync", "ca_file");
+    /// `[sync] interval_s`.
+    pub(crate) const SYNC_INTERVAL_S: Self = Self::named("sync", "interval_s");
+    /// `[sync] entitlements_interval_s`.
+    pub(crate) const SYNC_ENTITLEMENTS_INTERVAL_S: Self = Self::named("sync", "entitlements_interval_s");
+    /// `[sync] client_cert`.
+    pub(crate) const SYNC_CLIENT_CERT: Self = Self::named("sync", "client_cert");
+    /// `[sync] client_key`.
+    pub(crate) const SYNC_CLIENT_KEY: Self = Self::named("sync", "client_key");
+    /// `[webhook] listen`.
+    pub(crate) const WEBHOOK_LISTEN: Self = Self::named("webhook", "listen");
+    /// `[webhook] secrets_file`.
+    pub(crate) const WEBHOOK_SECRETS_FILE: Self = Self::named("webhook", "secrets_file");
+    /// `[webhook] secret`.
+    pub(crate) const WEBHOOK_SECRET: Self = Self::named("webhook", "secret");
     /// `[server] tools`.
     pub(crate) const SERVER_TOOLS: Self = Self::named("server", "tools");
     /// `[server] skill`.

@@ -117,11 +117,11 @@ impl Settings {
         }
     }
 
-    /// Texts; none for a setting that is no list.
-    pub(crate) fn list(&self, key: Key) -> Vec<String> {
+    /// A list; empty if not set.
+    pub(crate) fn list(&self, key: Key) -> &[String] {
         match &self.values[key.index()].0 {
-            Value::List(items) => items.clone(),
-            _ => Vec::new(),
+            Value::List(items) => items,
+            _ => &[],
         }
     }
 

@@ -56,6 +56,10 @@ struct Disk {
     pending: Vec<Vec<(String, Option<Arc<Node>>)>>,
     next_id: u64,
     clock_ms: u64,
+    /// Time since the machine started.
+    boot_ms: u64,
+    /// How often it started.
+    boots: u64,
 }
 
 /// One file.
@@ -119,7 +123,7 @@ impl MemoryStorage {
                     apply(&mut names, change);
                 }
             }
-            (after.next_id, after.clock_ms) = (disk.next_id, disk.clock_ms);
+            (after.next_id, after.clock_ms, after.boots) = (disk.next_id, disk.clock_ms, disk.boots + 1);
             let mut copies: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
             for (name, node) in names {
                 let copy = copies.entry(node.id).or_insert_with(|| Arc::new(node.after_power_cut(&mut dice)));
@@ -136,7 +140,8 @@ impl MemoryStorage {
         let mut nodes: BTreeMap<u64, Arc<Node>> = BTreeMap::new();
         let mut copy_of =
             |node: &Arc<Node>| Arc::clone(nodes.entry(node.id).or_insert_with(|| Arc::new(node.copy())));
-        let mut twin = Disk { next_id: disk.next_id, clock_ms: disk.clock_ms, ..Disk::default() };
+        let (next_id, clock_ms, boot_ms, boots) = (disk.next_id, disk.clock_ms, disk.boot_ms, disk.boots);
+        let mut twin = Disk { next_id, clock_ms, boot_ms, boots, ..Disk::default() };
         twin.names = disk.names.iter().map(|(name, node)| (name.clone(), copy_of(node))).collect();
         twin.durable = disk.durable.iter().map(|(name, node)| (name.clone(), copy_of(node))).collect();
         for change in &disk.pending {
@@ -146,9 +151,16 @@ impl MemoryStorage {
         Self { path: self.path.clone(), disk: Arc::new(Mutex::new(twin)), process: Process::new() }
     }
 
-    /// Moves the clock.
+    /// Lets time pass.
     pub(crate) fn advance_clock(&self, by_ms: u64) {
-        self.disk.lock().clock_ms += by_ms;
+        let mut disk = self.disk.lock();
+        disk.clock_ms += by_ms;
+        disk.boot_ms += by_ms;
+    }
+
+    /// Sets the wall clock, as an operator or a time server does.
+    pub(crate) fn set_wall_clock(&self, to_ms: u64) {
+        self.disk.lock().clock_ms = to_ms;
     }
 
     /// The visible bytes of a file, as an observer from outside sees them.
@@ -292,6 +304,14 @@ impl Storage for MemoryStorage {
 
     fn now_ms(&self) -> u64 {
         self.disk.lock().clock_ms
+    }
+
+    fn boot_ms(&self) -> u64 {
+        self.disk.lock().boot_ms
+    }
+
+    fn boot_id(&self) -> String {
+        self.disk.lock().boots.to_string()
     }
 }
 

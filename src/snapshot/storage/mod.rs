@@ -78,6 +78,10 @@ pub(crate) trait Storage: fmt::Debug + Send + Sync {
     }
     /// Milliseconds since 1970.
     fn now_ms(&self) -> u64;
+    /// Milliseconds since the machine started, sleep included: unlike the wall clock, it never jumps.
+    fn boot_ms(&self) -> u64;
+    /// Tells one start of the machine from another.
+    fn boot_id(&self) -> String;
 }
 
 /// An open file. Closing it releases its lock.

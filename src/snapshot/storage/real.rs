@@ -30,6 +30,15 @@ const REMOTE: [u32; 9] = [
     0x7375_7245,
 ];
 
+/// Where Linux tells one start from another.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+/// A clock that counts sleep and never jumps.
+#[cfg(target_os = "linux")]
+const BOOT_CLOCK: rustix::time::ClockId = rustix::time::ClockId::Boottime;
+/// The nearest that others have.
+#[cfg(not(target_os = "linux"))]
+const BOOT_CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
+
 /// A directory of the operating system.
 #[derive(Debug)]
 pub(crate) struct RealStorage {
@@ -158,6 +167,17 @@ impl Storage for RealStorage {
 
     fn now_ms(&self) -> u64 {
         milliseconds(SystemTime::now())
+    }
+
+    fn boot_ms(&self) -> u64 {
+        let now = rustix::time::clock_gettime(BOOT_CLOCK);
+        let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+        seconds.saturating_mul(1_000) + u64::try_from(now.tv_nsec).unwrap_or_default() / 1_000_000
+    }
+
+    fn boot_id(&self) -> String {
+        // Without one every look at a note is an estimate, which is said.
+        fs::read_to_string(BOOT_ID).map(|id| id.trim().to_owned()).unwrap_or_default()
     }
 }
 

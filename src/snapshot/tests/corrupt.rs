@@ -329,7 +329,7 @@ fn a_damaged_ring_suspends_until_it_is_repaired_and_still_takes_statements() {
         assert!(look(&dir).unwrap().denied, "the trace of the damage is still there");
         publish(&dir, "local", "folded").unwrap();
         dir.repair_ring().unwrap();
-        dir.set_deny_all(false).unwrap();
+        dir.set_deny_all(Denial::No).unwrap();
         assert!(!look(&dir).unwrap().denied, "{} bytes", twin.len());
         dir.append_statement(1, b"-later").unwrap();
         assert_eq!(look(&dir).unwrap().said.last().unwrap(), "-later");

@@ -99,7 +99,7 @@ fn look(dir: &DataDir) -> Result<Seen> {
     let mut all = (*loaded.manifest).clone();
     fold(&loaded, &mut all);
     let said = serde_json::from_value(all.state).unwrap_or_default();
-    Ok(Seen { layers, said, denied: loaded.deny_all || loaded.ring_damage.is_some() })
+    Ok(Seen { layers, said, denied: loaded.deny_all != Denial::No || loaded.ring_damage.is_some() })
 }
 
 /// A state in short: `layer=text` pairs and statements.

@@ -183,7 +183,7 @@ fn a_full_ring_suspends_the_synced_layer_until_a_commit_makes_room() {
     assert!(matches!(dir.append_statement(1, b"y"), Err(StorageError::RingFull { .. })));
     publish(&dir, "local", "two").unwrap();
     dir.append_statement(1, b"z").unwrap();
-    dir.set_deny_all(false).unwrap();
+    dir.set_deny_all(Denial::No).unwrap();
     let now = look(&dir).unwrap();
     assert!(!now.denied && now.said.len() == count + 1);
 }
