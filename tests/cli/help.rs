@@ -10,6 +10,7 @@ fn help_is_as_it_was_agreed() {
     let mut words: Vec<Vec<&str>> = vec![vec![]];
     words.extend(COMMANDS.iter().map(|command| vec![*command]));
     words.push(vec!["entitlements", "grant"]);
+    words.push(vec!["platform", "check"]);
     for command in words {
         let done = bare().args(&command).arg("--help").output().expect("it runs");
         assert_eq!(done.status.code(), Some(0), "{command:?}");
@@ -20,10 +21,11 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 26] = [
+pub(crate) const COMMANDS: [&str; 28] = [
     "demo",
     "serve",
     "principal",
+    "sync",
     "list",
     "search",
     "match",
@@ -45,6 +47,7 @@ pub(crate) const COMMANDS: [&str; 26] = [
     "config",
     "eval",
     "bench",
+    "platform",
     "completions",
     "man",
 ];

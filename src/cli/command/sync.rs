@@ -15,6 +15,7 @@ use repertoire::sync::{
 
 use crate::cli::context::Context;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
 use crate::cli::page::{Page, Tone};
 use crate::cli::{progress, syncing};
 
@@ -82,7 +83,7 @@ impl Sync {
         let told = move |round: &Round| {
             // A reader that went away ends the process by its signal or is noticed at the next line.
             let _ = if output.is_json() {
-                output.line(round)
+                Output::line(round)
             } else if round.result == Outcome::Unchanged {
                 Ok(())
             } else {
