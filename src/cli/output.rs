@@ -112,7 +112,7 @@ impl Output {
     }
 
     /// Writes a value as one line of JSON, for programs that read line by line also on a terminal.
-    pub(crate) fn line<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
+    pub(crate) fn line<T: Serialize>(value: &T) -> Result<(), Failure> {
         let text = serde_json::to_string(value).map_err(|cause| {
             Failure::new(Exit::Negative, "output_failed", format!("cannot write the result: {cause}"), REPORT)
         })?;

@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// The cursor of a state, which is also its ETag.
+/// The cursor of a state, which is also its `ETag`.
 pub(crate) fn cursor(history: &History, seq: u64) -> String {
     format!("{}.{seq}", history.random)
 }
@@ -154,7 +154,7 @@ fn chosen<'s>(
         .iter()
         .filter(|(_, item)| since.is_none_or(|since| item.seq > since))
         .enumerate()
-        .filter(|(index, _)| !empty && !(halved && index % 2 == 1))
+        .filter(|(index, _)| !empty && (!halved || index % 2 == 0))
         .map(|(_, item)| item)
         .collect()
 }

@@ -48,8 +48,8 @@ pub(crate) fn read(folder: &Path, registry: &ToolRegistry) -> io::Result<Reading
         let path = entry.path();
         let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
         if !name.starts_with('.') && path.is_dir() {
-            let shelf = reading.shelf(&path, registry);
-            reading.shelves.insert(name, shelf);
+            let stock = reading.fill(&path, registry);
+            reading.shelves.insert(name, stock);
         }
     }
     match fs::read(folder.join(STATEMENTS)) {
@@ -64,19 +64,19 @@ pub(crate) fn read(folder: &Path, registry: &ToolRegistry) -> io::Result<Reading
 }
 
 impl Reading {
-    fn shelf(&mut self, root: &Path, registry: &ToolRegistry) -> Shelf {
-        let mut shelf = Shelf::default();
+    fn fill(&mut self, root: &Path, registry: &ToolRegistry) -> Shelf {
+        let mut stock = Shelf::default();
         let report = check_paths(&[root.to_owned()], registry, &ImportOptions::default());
         for line in report.skills.into_iter().filter(|line| line.folded_into.is_none()) {
             match &line.skill {
                 Some(skill) => {
                     self.keep_files(root, &line.path, skill);
-                    shelf.put(&line.path, skill.id.clone(), skill);
+                    stock.put(&line.path, skill.id.clone(), skill);
                 }
-                None => self.rejected(root, &line, &mut shelf),
+                None => self.rejected(root, &line, &mut stock),
             }
         }
-        shelf
+        stock
     }
 
     /// The files beside a skill, to be asked for by their digest.
@@ -90,19 +90,16 @@ impl Reading {
 
     /// A skill that import rejects is sent all the same where it is JSON: this platform is there to show what a client
     /// does, and a client must cope with it.
-    fn rejected(&mut self, root: &Path, line: &ReportLine, shelf: &mut Shelf) {
+    fn rejected(&mut self, root: &Path, line: &ReportLine, stock: &mut Shelf) {
         let why = line.error.as_ref().and_then(|error| error.problems.first());
         let why = why.map(ToString::to_string).unwrap_or_default();
         let written = line.id.as_deref().and_then(|id| written(&root.join(&line.path), id));
-        let what = match (&line.id, written) {
-            (Some(id), Some(value)) => {
-                shelf.put(&line.path, id.clone(), &value);
-                "is sent as it is written, although it is wrong"
-            }
-            _ => {
-                shelf.unread.insert(line.path.clone());
-                "is not sent"
-            }
+        let what = if let (Some(id), Some(value)) = (&line.id, written) {
+            stock.put(&line.path, id.clone(), &value);
+            "is sent as it is written, although it is wrong"
+        } else {
+            stock.unread.insert(line.path.clone());
+            "is not sent"
         };
         self.notes.push(format!("{}/{} {what}: {why}", root.display(), line.path));
     }

@@ -99,7 +99,7 @@ async fn tell(client: &reqwest::Client, target: &WebhookTarget, message: &Value)
             Ok(answer) if answer.status().is_success() => return,
             Ok(answer) => tracing::warn!("the webhook answered {} to {}", answer.status(), message["type"]),
             Err(cause) => {
-                tracing::warn!("the webhook cannot be told of {}: {}", message["type"], cause.without_url())
+                tracing::warn!("the webhook cannot be told of {}: {}", message["type"], cause.without_url());
             }
         }
         tokio::time::sleep(Duration::from_millis(PLATFORM_WEBHOOK_WAIT_MS) * attempt).await;

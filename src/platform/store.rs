@@ -118,12 +118,12 @@ impl History {
 
 impl Subscription {
     /// Whether anything changed. Every change gets a number of its own, in the order of ids.
-    fn take_shelf(&mut self, shelf: Shelf) -> bool {
+    fn take_shelf(&mut self, stock: Shelf) -> bool {
         let before = self.seq;
         let gone: Vec<String> = self
             .items
             .iter()
-            .filter(|(id, item)| !shelf.items.contains_key(*id) && !shelf.unread.contains(&item.path))
+            .filter(|(id, item)| !stock.items.contains_key(*id) && !stock.unread.contains(&item.path))
             .map(|(id, _)| id.clone())
             .collect();
         for id in gone {
@@ -131,7 +131,7 @@ impl Subscription {
             self.seq += 1;
             self.removed.insert(id, self.seq);
         }
-        for (id, mut item) in shelf.items {
+        for (id, mut item) in stock.items {
             if self.items.get(&id).is_some_and(|known| known.digest == item.digest) {
                 continue;
             }

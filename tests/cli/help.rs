@@ -10,6 +10,7 @@ fn help_is_as_it_was_agreed() {
     let mut words: Vec<Vec<&str>> = vec![vec![]];
     words.extend(COMMANDS.iter().map(|command| vec![*command]));
     words.push(vec!["entitlements", "grant"]);
+    words.push(vec!["platform", "check"]);
     for command in words {
         let done = bare().args(&command).arg("--help").output().expect("it runs");
         assert_eq!(done.status.code(), Some(0), "{command:?}");
@@ -20,7 +21,7 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 22] = [
+pub(crate) const COMMANDS: [&str; 23] = [
     "demo",
     "serve",
     "list",
@@ -41,6 +42,7 @@ pub(crate) const COMMANDS: [&str; 22] = [
     "config",
     "eval",
     "bench",
+    "platform",
     "completions",
     "man",
 ];

@@ -5,7 +5,9 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use repertoire::sync::http::{HttpOptions, HttpPlatform, TokenSource};
-use repertoire::sync::{CatalogPage, CatalogRequest, Failure, Fetched, ItemBody, PageKind, Platform, Secret};
+use repertoire::sync::{
+    CatalogPage, CatalogRequest, Failure, Fetched, ItemBody, PageKind, Platform, Secret, StatusReport,
+};
 
 use crate::support::{Stage, TOKEN};
 
@@ -55,7 +57,7 @@ fn a_catalog_comes_whole_then_as_changes_then_not_at_all() {
         assert_eq!((delta.base, delta.seq, delta.count_total), (full.cursor, Some(5), Some(2)));
         let entitlements = client.fetch_entitlements("gold").await.unwrap();
         assert_eq!((entitlements.ent_seq, entitlements.revoked["gone"]), (5, 5));
-        client.report("gold", &Default::default()).await.unwrap();
+        client.report("gold", &StatusReport::default()).await.unwrap();
         assert_eq!(stage.service.reports()[0]["subscription"], "gold");
     });
 }

@@ -8,4 +8,5 @@ mod client;
 mod docs;
 mod program;
 mod support;
+mod tls;
 mod webhook;

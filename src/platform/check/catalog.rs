@@ -217,7 +217,7 @@ impl Probe {
             let digest = item.digest.clone().unwrap_or_default();
             match self.send(self.at(&["blobs", "sha256", &digest])).await {
                 Ok(reply) if reply.status != 200 => {
-                    faults.push(format!("{:?} is answered with {}", item.id, reply.status))
+                    faults.push(format!("{:?} is answered with {}", item.id, reply.status));
                 }
                 Ok(reply) if hex_sha256(&reply.body) != digest => {
                     faults.push(format!("{:?} has another digest", item.id));
@@ -231,7 +231,7 @@ impl Probe {
         }
         match self.send(self.at(&["blobs", "sha256", &"0".repeat(64)])).await {
             Ok(reply) if reply.status == 200 => {
-                faults.push("a digest of nothing is answered with 200".to_owned())
+                faults.push("a digest of nothing is answered with 200".to_owned());
             }
             _ if blobs.is_empty() && faults.is_empty() => return Verdict::skip("no item is a blob"),
             _ => {}

@@ -11,7 +11,7 @@ macro_rules! rules {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Rule {
-            $(#[doc = $about] $rule,)*
+            $(#[doc = concat!("The check `", $name, "`.")] $rule,)*
         }
 
         impl Rule {

@@ -250,7 +250,7 @@ impl Probe {
                     match &plain {
                         None => plain = Some(page),
                         Some(plain) if *plain != page => {
-                            faults.push(format!("{encoding} brings another document"))
+                            faults.push(format!("{encoding} brings another document"));
                         }
                         Some(_) => {}
                     }

@@ -117,13 +117,13 @@ fn removal(members: &Value) -> Result<Removal, Vec<Problem>> {
     }
     let history = match &members["history"] {
         Value::Null => None,
-        history => match history.as_str().and_then(|text| text.parse::<History>().ok()) {
-            Some(history) => Some(history),
-            None => {
+        written => {
+            let history = written.as_str().and_then(|text| text.parse::<History>().ok());
+            if history.is_none() {
                 wrong("history", "is not COUNTER:RANDOM");
-                None
             }
-        },
+            history
+        }
     };
     let ent_seq = members["ent_seq"].as_u64();
     if ent_seq.is_none() && !members["ent_seq"].is_null() {

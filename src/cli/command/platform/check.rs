@@ -16,17 +16,21 @@ use crate::cli::page::{Page, Tone};
 /// Arguments of `platform check`.
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// Address of the platform, such as https://platform.example
-    #[arg(value_name = "URL")]
+    /// Address of the platform
+    #[arg(value_name = "URL", help = "Address of the platform, such as https://platform.example")]
     url: String,
-    /// The subscription whose documents are looked at; the first of [sync] subscriptions unless stated
+    /// The subscription whose documents are looked at; the first of those in [sync] unless stated
     #[arg(long, value_name = "SUB")]
     subscription: Option<String>,
     /// File with the token of a client; that of [sync] unless stated
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Public key that the documents must be signed with, KEY_ID:BASE64; those of [sync] unless stated
-    #[arg(long, value_name = "KEY")]
+    /// Public key that the documents must be signed with
+    #[arg(
+        long,
+        value_name = "KEY",
+        help = "Public key that the documents must be signed with, KEY_ID:BASE64; those of [sync] unless stated"
+    )]
     public_key: Vec<String>,
     /// Longest wait for one answer, in seconds
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=300))]

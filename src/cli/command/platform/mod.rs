@@ -16,6 +16,7 @@ use serde::Serialize;
 use self::check::Check;
 use crate::cli::context::Context;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::output::Output;
 use crate::cli::page::Tone;
 use crate::cli::watch::until_asked;
 
@@ -35,8 +36,12 @@ pub(crate) struct Platform {
     /// File with the token that clients must show; one is made up and printed unless stated
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Sign documents with the key in this file: one line, KEY_ID:BASE64 of 32 random bytes
-    #[arg(long, value_name = "FILE")]
+    /// Sign documents with the key in this file
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Sign documents with the key in this file: one line, KEY_ID:BASE64 of 32 random bytes"
+    )]
     sign_key: Option<PathBuf>,
     /// Tell this address of changes
     #[arg(long, value_name = "URL", requires = "webhook_secret_file")]
@@ -88,7 +93,7 @@ impl Platform {
         let service = Service::start(options).map_err(|error| refused(&error))?;
         let started = Started { listening: service.url(), token: service.token().expose(), public_key };
         if context.output.is_json() {
-            context.output.line(&started)?;
+            Output::line(&started)?;
         } else {
             context.output.page(|page| {
                 page.put(Tone::Strong, "listening  ").line(Tone::Name, &started.listening);
