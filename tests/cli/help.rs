@@ -21,9 +21,10 @@ fn help_is_as_it_was_agreed() {
 }
 
 /// All commands, in the order of the help.
-pub(crate) const COMMANDS: [&str; 23] = [
+pub(crate) const COMMANDS: [&str; 24] = [
     "demo",
     "serve",
+    "sync",
     "list",
     "search",
     "match",
