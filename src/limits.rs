@@ -396,7 +396,7 @@ pub const SYNC_PAGE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub const SYNC_PAGE_ITEMS_MAX: usize = 100_000;
 /// Largest item that a platform sends apart (a blob).
 pub const SYNC_BLOB_BYTES_MAX: u64 = 32 * 1024 * 1024;
-/// Longest cursor, page token, ETag or other word of a document of a platform.
+/// Longest cursor, page token, `ETag` or other word of a document of a platform.
 pub const SYNC_TOKEN_BYTES_MAX: usize = 1_024;
 /// Longest id of an item as a platform sends it; a skill's own limit is shorter.
 pub const SYNC_ITEM_ID_BYTES_MAX: usize = 1_024;

@@ -42,6 +42,14 @@ mod segment;
 mod skill_ref;
 mod source;
 mod state;
+#[cfg_attr(
+    not(feature = "sync"),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "what is kept is read by every build, and written by the engine alone"
+    )
+)]
 mod synced;
 #[cfg(test)]
 pub(crate) mod tests;

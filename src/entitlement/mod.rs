@@ -18,4 +18,6 @@ pub use rights::Narrowing;
 pub(crate) use rights::Rights;
 pub use statement::LocalStatement;
 pub(crate) use statement::Statement;
-pub(crate) use statements::{Document, Grants, Standing, Statements};
+#[cfg(any(feature = "sync", test))]
+pub(crate) use statements::Grants;
+pub(crate) use statements::{Document, Standing, Statements};

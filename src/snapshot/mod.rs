@@ -40,6 +40,7 @@ pub(crate) use lazy::Lazy;
 pub(crate) use load::Loaded;
 pub(crate) use manifest::{FileRef, Generation, Manifest, Recovery};
 pub(crate) use map::{Aligned, Bytes};
+#[cfg(feature = "sync")]
 pub(crate) use notes::Election;
 pub(crate) use record::{Damage, Ranges, Records, RowLayout, Texts};
 pub(crate) use sections::{FLAG_BLOCKS, FLAG_REQUIRED, FLAG_VERIFY_AT_OPEN};

@@ -105,9 +105,8 @@ impl CatalogPage {
     pub fn from_json(document: &Value) -> Result<Self, Vec<Problem>> {
         let mut reader = Reader::new(document)?;
         let kind = match reader.text("kind", SYNC_TOKEN_BYTES_MAX).as_deref() {
-            Some("full") => PageKind::Full,
+            None | Some("full") => PageKind::Full,
             Some("delta") => PageKind::Delta,
-            None => PageKind::Full,
             Some(other) => {
                 reader.refuse("kind", "is neither full nor delta", other);
                 PageKind::Delta
@@ -434,12 +433,10 @@ impl<'v> Reader<'v> {
                 .filter(|text| text.len() <= SYNC_TOKEN_BYTES_MAX)
                 .map(str::to_owned)
         };
-        match (text("alg"), text("key_id"), text("sig")) {
-            (Some(alg), Some(key_id), Some(sig)) => Some(Signature { alg, key_id, sig }),
-            _ => {
-                self.refuse("signature", "lacks alg, key_id or sig", "something else");
-                None
-            }
+        if let (Some(alg), Some(key_id), Some(sig)) = (text("alg"), text("key_id"), text("sig")) {
+            return Some(Signature { alg, key_id, sig });
         }
+        self.refuse("signature", "lacks alg, key_id or sig", "something else");
+        None
     }
 }

@@ -204,7 +204,8 @@ impl Merger<'_> {
             (Some(seq), None) if self.continues && kind == PageKind::Delta => seq > self.old.head.seq,
             _ => true,
         };
-        if !applies && !(is_same && was_rejected) {
+        // What was rejected is looked at again: another version of this program may take it.
+        if !(applies || is_same && was_rejected) {
             if was_rejected && let Some(problems) = self.old.head.rejected.get(&id) {
                 self.shelf.head.rejected.insert(id, problems.clone());
             }
@@ -285,11 +286,11 @@ impl Merger<'_> {
                 ((id.clone(), name), entry)
             }));
         }
-        let (items, removed) = (self.contents.len() as u64, self.removed);
+        let (items, gone) = (self.contents.len() as u64, self.removed);
         self.contents.clear();
         let change =
             SyncChange { subscription: subscription.to_owned(), puts, removes, journal, checked: None };
-        Ok(Plan::Change(Box::new(Planned { change, items, removed })))
+        Ok(Plan::Change(Box::new(Planned { change, items, removed: gone })))
     }
 }
 

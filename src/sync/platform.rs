@@ -41,7 +41,7 @@ pub struct CatalogRequest {
     pub limit: Option<u32>,
     /// Token of the page, from the page before; `None` for the first.
     pub page: Option<String>,
-    /// The ETag of what is activated, verbatim with its quotes; only with the first page.
+    /// The `ETag` of what is activated, verbatim with its quotes; only with the first page.
     pub etag: Option<String>,
     /// The answer may wait so long for a change (`Prefer: wait`), in seconds.
     pub wait_s: Option<u32>,
@@ -58,13 +58,13 @@ impl CatalogRequest {
 /// An answer that is no failure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fetched<T> {
-    /// 304: what the ETag names is still current.
+    /// 304: what the `ETag` names is still current.
     NotModified,
     /// 200.
     Document {
         /// The document.
         document: T,
-        /// Its ETag, verbatim, if it has one.
+        /// Its `ETag`, verbatim, if it has one.
         etag: Option<String>,
     },
 }

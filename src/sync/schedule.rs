@@ -47,13 +47,13 @@ impl Schedule {
         now_ms: u64,
         mut dice: Dice,
     ) -> Self {
-        let (interval_ms, entitlements_interval_ms) = (interval_s * 1_000, entitlements_interval_s * 1_000);
+        let (catalog_ms, entitlements_ms) = (interval_s * 1_000, entitlements_interval_s * 1_000);
         let mut first = |interval_ms| if is_empty { now_ms } else { now_ms + dice.between(0, interval_ms) };
         Self {
-            catalog_at_ms: first(interval_ms),
-            entitlements_at_ms: first(entitlements_interval_ms),
-            interval_ms,
-            entitlements_interval_ms,
+            catalog_at_ms: first(catalog_ms),
+            entitlements_at_ms: first(entitlements_ms),
+            interval_ms: catalog_ms,
+            entitlements_interval_ms: entitlements_ms,
             quiet_until_ms: 0,
             failures: 0,
             dice,

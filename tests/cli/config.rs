@@ -24,7 +24,7 @@ fn every_setting_is_shown_with_its_origin() {
     assert_eq!(values["sync.token"]["value"], "********");
     assert_eq!(values["config"], json!({"value": file, "from": "flag", "place": "--config"}));
     assert_eq!(values["data"]["from"], "environment");
-    assert_eq!(members(values).len(), 2 + 35);
+    assert_eq!(members(values).len(), 2 + 37);
     let text = program.run(&["config", "show"]).code(0).stdout;
     assert!(text.contains("sync.token") && !text.contains("hush"), "{text}");
 }

@@ -134,9 +134,9 @@ impl Aging {
     /// The age of the last check of a subscription; `None` if none is known.
     pub(crate) fn age_at(&self, now: &Moment, subscription: &str, fallback: &Fallback<'_>) -> Option<Age> {
         let notes = self.notes.read();
-        let noted = notes.get(subscription).and_then(|note| note.checked.as_ref());
+        let last = notes.get(subscription).and_then(|note| note.checked.as_ref());
         // The younger of both: a commit knows of a check that torn notes have lost.
-        let ages = noted.into_iter().chain(fallback(subscription)).map(|moment| moment.age(now));
+        let ages = last.into_iter().chain(fallback(subscription)).map(|moment| moment.age(now));
         ages.min_by_key(|age| (age.s, age.at_least))
     }
 

@@ -102,7 +102,7 @@ impl Catalog {
             match committed {
                 Ok(()) => return Ok(true),
                 Err(error) => {
-                    tracing::warn!(%error, "CURRENT cannot be written; the ring takes the removals")
+                    tracing::warn!(%error, "CURRENT cannot be written; the ring takes the removals");
                 }
             }
         }

@@ -44,7 +44,7 @@ pub(crate) struct Head {
     /// Where the next changes begin; without one the whole catalog is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cursor: Option<String>,
-    /// ETag of what is activated.
+    /// The `ETag` of what is activated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) etag: Option<String>,
     /// Counter of the content; our own where the platform has none.

@@ -7,7 +7,7 @@
 //! back, kept in the manifest apart from the snapshots. `age` is when each subscription was checked last. `activate`
 //! commits content and counters as one; `entitle` takes documents and pushed removals; `standing` puts it into one word.
 //!
-//! Invariant: a cursor or an ETag moves only in the commit that activates what it stands for.
+//! Invariant: a cursor or an `ETag` moves only in the commit that activates what it stands for.
 
 mod activate;
 mod age;

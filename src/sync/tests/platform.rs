@@ -160,11 +160,11 @@ impl Inner {
         }
         if let Some(seed) = self.shuffle {
             let mut dice = Dice::new(seed ^ truth.seq);
-            if let Some(again) = said.get(dice.between(0, 9) as usize).cloned() {
+            if let Some(again) = said.get(usize::try_from(dice.between(0, 9)).unwrap()).cloned() {
                 said.push(again);
             }
             for at in (1..said.len()).rev() {
-                said.swap(at, dice.between(0, at as u64) as usize);
+                said.swap(at, usize::try_from(dice.between(0, at as u64)).unwrap());
             }
         }
         let start: usize = request.page.as_deref().map_or(0, |page| page.parse().unwrap());

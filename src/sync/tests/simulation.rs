@@ -78,7 +78,7 @@ impl Simulation {
         self.log.push(format!("{choice} {sub} {id}"));
         match choice {
             0..=4 => {
-                let mut value = skill(&id, &format!("text {}", self.dice.next() % 1_000));
+                let mut value = skill(&id, &format!("text {}", self.dice.roll() % 1_000));
                 value["version"] = json!(format!("{}.0.0", self.dice.between(1, 3)));
                 self.world.platform.put(sub, value);
             }
@@ -98,7 +98,7 @@ impl Simulation {
             }
             10 => self.webhook(sub, &id),
             11 => {
-                let wall = self.dice.next() % 4_000_000_000_000;
+                let wall = self.dice.roll() % 4_000_000_000_000;
                 self.world.storage.set_wall_clock(wall);
             }
             12 => self.interrupted(),
