@@ -18,6 +18,6 @@ pub use rights::Narrowing;
 pub(crate) use rights::Rights;
 pub use statement::LocalStatement;
 pub(crate) use statement::Statement;
-#[cfg(any(feature = "sync", test))]
+#[cfg(feature = "sync")]
 pub(crate) use statements::Grants;
 pub(crate) use statements::{Document, Standing, Statements};

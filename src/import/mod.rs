@@ -56,5 +56,6 @@ pub use skill_md::read_skill_file;
 pub(crate) use maestro::is_maestro_text;
 #[cfg(feature = "mcp")]
 pub(crate) use served::{served, served_name};
+#[cfg(feature = "platform")]
 pub(crate) use skill_md::hex_sha256;
 pub(crate) use text::{Position, check_size};

@@ -36,6 +36,7 @@ mod documents;
 mod failure;
 #[cfg(feature = "mcp-http")]
 pub mod http;
+mod listing;
 mod news;
 mod options;
 mod prompts;

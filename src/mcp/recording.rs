@@ -39,13 +39,14 @@ fn event(record: &CallRecord) -> Event {
     }
     if let Some(hit) = &record.element {
         let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let mut element = Element::default();
-        element.resource_id = given(&hit.resource_id);
-        element.text = given(&hit.text);
-        element.content_description = given(&hit.content_description);
-        element.class_name = given(&hit.class);
-        element.password = hit.password;
-        event = event.element(element);
+        event = event.element(Element {
+            resource_id: given(&hit.resource_id),
+            text: given(&hit.text),
+            content_description: given(&hit.content_description),
+            class_name: given(&hit.class),
+            password: hit.password,
+            ..Element::default()
+        });
     }
     if record.ok { event } else { event.failed(record.code.clone().unwrap_or_default()) }
 }

@@ -32,12 +32,11 @@ impl Held {
             Some(open) => storage.stat(name)?.id == open.id,
             None => false,
         };
-        let open = match self.open.take().filter(|_| same) {
-            Some(open) => open,
-            None => {
-                let file: Arc<dyn StorageFile> = Arc::from(storage.open(name, mode)?);
-                Open { id: file.stat()?.id, file }
-            }
+        let open = if let Some(open) = self.open.take().filter(|_| same) {
+            open
+        } else {
+            let file: Arc<dyn StorageFile> = Arc::from(storage.open(name, mode)?);
+            Open { id: file.stat()?.id, file }
         };
         Ok((Arc::clone(&self.open.insert(open).file), same))
     }

@@ -218,7 +218,8 @@ impl DataDir {
                 self.inner.epoch.nudge();
             }
         }
-        cache.entry = read.as_ref().ok().map(|manifest| Entry { manifest: Arc::clone(manifest), epoch, ring });
+        cache.entry =
+            read.as_ref().ok().map(|manifest| Entry { manifest: Arc::clone(manifest), epoch, ring });
         read
     }
 

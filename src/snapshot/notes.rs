@@ -22,6 +22,7 @@ pub(crate) const AT_CRC: usize = 8;
 pub(crate) const AT_LENGTH: usize = 12;
 
 /// The poller's office, held until it is dropped or the process ends.
+#[cfg_attr(not(feature = "sync"), allow(dead_code, reason = "only the sync polls"))]
 #[derive(Debug)]
 pub(crate) struct Election {
     _file: Box<dyn StorageFile>,
@@ -29,6 +30,7 @@ pub(crate) struct Election {
 
 impl DataDir {
     /// Takes the poller's office if it is free.
+    #[cfg_attr(not(feature = "sync"), allow(dead_code, reason = "only the sync polls"))]
     pub(crate) fn elect(&self) -> Result<Option<Election>, StorageError> {
         self.check_writable()?;
         let failed = |error| self.failed("lock", SYNC, error);

@@ -218,7 +218,9 @@ fn join(seq: u64, parts: &[(usize, Record<'_>)]) -> Option<RingStatement> {
         });
     complete.then(|| {
         let mut payload = SmallVec::new();
-        parts.iter().for_each(|(_, record)| payload.extend_from_slice(record.payload));
+        for (_, record) in parts {
+            payload.extend_from_slice(record.payload);
+        }
         RingStatement { seq, kind: first.kind, payload }
     })
 }

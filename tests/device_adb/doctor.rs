@@ -8,7 +8,7 @@ use crate::phone::{Manner, Model};
 use crate::world::World;
 
 fn program(world: &World, words: &[&str]) -> (i32, Value) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(env!("CARGO_BIN_EXE_repertoire"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("REPERTOIRE_") {
@@ -17,11 +17,11 @@ fn program(world: &World, words: &[&str]) -> (i32, Value) {
     }
     command.arg("--data").arg(folder.path().join("data")).args(words).arg("--json");
     command.env("REPERTOIRE_DEVICE_ADB_SERVER", format!("127.0.0.1:{}", world.server.port()));
-    let output = command.output().unwrap();
-    let stdout = String::from_utf8(output.stdout).unwrap();
+    let output = command.output().expect("the program runs");
+    let stdout = String::from_utf8(output.stdout).expect("UTF-8");
     let json = serde_json::from_str(&stdout)
         .unwrap_or_else(|_| panic!("{stdout}{}", String::from_utf8_lossy(&output.stderr)));
-    (output.status.code().unwrap(), json)
+    (output.status.code().expect("it ends by itself"), json)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{amount, open};
 use crate::catalog::{Catalog, Filter, LabelledQuery, Look, SkillRef, evaluate};
 use crate::entitlement::{LocalStatement, Narrowing};
-use crate::error::Result;
+use crate::error::{Error, Result, StorageError};
 use crate::model::{App, Entry, Kind, Layer, Risk, Skill, Status, Step};
 use crate::snapshot::storage::MemoryStorage;
 
@@ -359,7 +359,14 @@ proptest! {
             status.layers.iter().find(|layer| layer.layer == Layer::Synced).map(|layer| layer.generation)
         };
         if generation(&before) != generation(&catalog.status().unwrap()) {
-            catalog.rollback(Layer::Synced).unwrap();
+            match catalog.rollback(Layer::Synced) {
+                // Before its first generation a layer has nothing to go back to.
+                Err(Error::Storage(StorageError::NoEarlierGeneration { .. })) => {
+                    prop_assert!(world.entries(Layer::Synced).is_empty());
+                    world.put(&catalog, Layer::Synced);
+                }
+                done => drop(done.unwrap()),
+            }
         }
         prop_assert_eq!(&Transcript::of(&catalog, &requests), &told, "rolled back");
         world.put(&catalog, Layer::Local);

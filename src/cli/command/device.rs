@@ -113,13 +113,13 @@ impl Device {
     fn arguments(&self, spec: &ToolSpec) -> Result<Map<String, Value>, Failure> {
         let mut args = match &self.args {
             None => Map::new(),
-            Some(text) => match parse_json(text) {
-                Ok(Value::Object(args)) => args,
-                _ => {
+            Some(text) => {
+                let Ok(Value::Object(args)) = parse_json(text) else {
                     let hint = "write it as --args '{\"name\": \"value\"}'";
                     return Err(Failure::usage("--args is not a JSON object", hint));
-                }
-            },
+                };
+                args
+            }
         };
         let main = MAIN.iter().find(|(tool, _)| *tool == spec.name).map(|(_, argument)| *argument);
         for word in &self.words {

@@ -52,7 +52,8 @@ impl Sync {
         let runtime = syncing::runtime()?;
         if self.watch {
             bar.finish_and_clear();
-            return self.watch(context, &engine, &runtime);
+            watch(context, &engine, &runtime);
+            return Ok(Exit::Done);
         }
         let patience = Duration::from_secs(SYNC_COMMAND_S_MAX);
         let round =
@@ -70,35 +71,29 @@ impl Sync {
         context.output.answer(&round, |page| write(page, &round))?;
         Ok(exit_of(&round))
     }
+}
 
-    #[expect(clippy::unused_self, reason = "a part of the command")]
-    fn watch(
-        &self,
-        context: &Context,
-        engine: &Engine,
-        runtime: &tokio::runtime::Runtime,
-    ) -> Result<Exit, Failure> {
-        context.output.note("polling; ^C ends");
-        let output = context.output.clone();
-        let told = move |round: &Round| {
-            // A reader that went away ends the process by its signal or is noticed at the next line.
-            let _ = if output.is_json() {
-                Output::line(round)
-            } else if round.result == Outcome::Unchanged {
-                Ok(())
-            } else {
-                output.part(|page| write(page, round))
-            };
+/// Polls until the user ends it.
+fn watch(context: &Context, engine: &Engine, runtime: &tokio::runtime::Runtime) {
+    context.output.note("polling; ^C ends");
+    let output = context.output.clone();
+    let told = move |round: &Round| {
+        // A reader that went away ends the process by its signal or is noticed at the next line.
+        let _ = if output.is_json() {
+            Output::line(round)
+        } else if round.result == Outcome::Unchanged {
+            Ok(())
+        } else {
+            output.part(|page| write(page, round))
         };
-        let wake = Wake::default();
-        runtime.block_on(async {
-            tokio::select! {
-                () = engine.run(&wake, &told) => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-        });
-        Ok(Exit::Done)
-    }
+    };
+    let wake = Wake::default();
+    runtime.block_on(async {
+        tokio::select! {
+            () = engine.run(&wake, &told) => {}
+            _ = tokio::signal::ctrl_c() => {}
+        }
+    });
 }
 
 fn exit_of(round: &Round) -> Exit {
@@ -121,7 +116,7 @@ fn write(page: &mut Page, round: &Round) {
             Tone::Careful,
             "held: content waits (for a second catalog like the last one, or for `sync --resume` after a rollback)",
         ),
-        _ => page.line(Tone::Bad, "failed: what was served stays"),
+        Outcome::Failed => page.line(Tone::Bad, "failed: what was served stays"),
     }
     for (name, error) in &round.errors {
         page.put(Tone::Name, &format!("  {name}: ")).line(Tone::Bad, error);

@@ -36,10 +36,7 @@ fn packets(bytes: &[u8], piece: usize) -> Result<Option<Output>, ()> {
             break;
         }
     }
-    Ok(packets.finish().map(|output| {
-        assert!(output.stdout.len() <= KEPT_BYTES);
-        output
-    }))
+    Ok(packets.finish().inspect(|output| assert!(output.stdout.len() <= KEPT_BYTES)))
 }
 
 #[cfg(test)]

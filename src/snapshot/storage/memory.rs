@@ -159,6 +159,7 @@ impl MemoryStorage {
     }
 
     /// Sets the wall clock, as an operator or a time server does.
+    #[cfg(feature = "sync")]
     pub(crate) fn set_wall_clock(&self, to_ms: u64) {
         self.disk.lock().clock_ms = to_ms;
     }

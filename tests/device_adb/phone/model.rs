@@ -50,7 +50,7 @@ impl Node {
     /// Makes it a field.
     pub(crate) fn field(mut self, id: &str, submits: Option<&str>) -> Self {
         id.clone_into(&mut self.id);
-        self.class = "android.widget.EditText".to_owned();
+        "android.widget.EditText".clone_into(&mut self.class);
         self.field = true;
         self.submits = submits.map(str::to_owned);
         self

@@ -46,7 +46,7 @@ pub(super) fn serve(stream: &Arc<Stream>, received: Receiver<Vec<u8>>) {
     }
 }
 
-fn packet(id: &[u8; 4], data: &[u8]) -> Vec<u8> {
+fn packet(id: [u8; 4], data: &[u8]) -> Vec<u8> {
     let length = u32::try_from(data.len()).expect("a packet is short");
     [&id[..], &length.to_le_bytes(), data].concat()
 }
@@ -60,10 +60,10 @@ fn stat(stream: &Stream, path: &str) -> bool {
 
 fn receive(stream: &Stream, path: &str) -> bool {
     let Ok(bytes) = fs::read(path) else {
-        return stream.write(&packet(b"FAIL", b"No such file or directory"));
+        return stream.write(&packet(*b"FAIL", b"No such file or directory"));
     };
-    bytes.chunks(64 * 1024).all(|piece| stream.write(&packet(b"DATA", piece)))
-        && stream.write(&packet(b"DONE", b""))
+    bytes.chunks(64 * 1024).all(|piece| stream.write(&packet(*b"DATA", piece)))
+        && stream.write(&packet(*b"DONE", b""))
 }
 
 fn send(stream: &Stream, incoming: &mut Incoming, target: &str) -> bool {
@@ -82,7 +82,7 @@ fn send(stream: &Stream, incoming: &mut Incoming, target: &str) -> bool {
         fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o777))
     });
     match written {
-        Ok(()) => stream.write(&packet(b"OKAY", b"")),
-        Err(error) => stream.write(&packet(b"FAIL", error.to_string().as_bytes())),
+        Ok(()) => stream.write(&packet(*b"OKAY", b"")),
+        Err(error) => stream.write(&packet(*b"FAIL", error.to_string().as_bytes())),
     }
 }

@@ -1,5 +1,6 @@
 //! What the commands of Android do and write, mistakes of theirs included.
 
+use std::fmt::Write as _;
 use std::io::Cursor;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
@@ -263,7 +264,11 @@ fn package(model: &Model, args: &[&str]) -> Reply {
             }
             let system = rest.contains(&"-s");
             let listed = model.apps.iter().filter(|app| app.system == system);
-            Reply::out(listed.map(|app| format!("package:{}\n", app.package)).collect::<String>())
+            let mut text = String::new();
+            for app in listed {
+                let _ = writeln!(text, "package:{}", app.package);
+            }
+            Reply::out(text)
         }
         ["path", ..] => match model.apps.iter().find(|app| app.package == package) {
             Some(app) => Reply::out(format!("package:/data/app/{}/base.apk\n", app.package)),
@@ -302,7 +307,7 @@ fn wm(model: &Model, args: &[&str]) -> Reply {
         ["size"] => {
             let mut text = format!("Physical size: {}x{}\n", SIZE.0, SIZE.1);
             if let Some((width, height)) = model.override_size {
-                text.push_str(&format!("Override size: {width}x{height}\n"));
+                let _ = writeln!(text, "Override size: {width}x{height}");
             }
             Reply::out(text)
         }
