@@ -23,7 +23,8 @@ const JOURNAL_PREFIX: &str = "synced-journal";
 pub(crate) struct SyncBase {
     state: Arc<State>,
     generation: Generation,
-    /// The journal; empty if there is none, or if it is damaged: then everything is asked for again.
+    /// The journal; empty if there is none. If it is damaged, what the published skills tell, without cursors: then
+    /// everything is asked for again, and what is no longer in the answer is known to go.
     pub(crate) journal: Arc<Journal>,
 }
 
@@ -94,10 +95,17 @@ impl Catalog {
             let opened = self.inner.dir.open_file(file, &JOURNAL_SCHEMA).map_err(Error::from);
             opened.and_then(|file| Journal::read(&file))
         });
-        let journal = read.unwrap_or_else(|| Ok(Journal::default())).unwrap_or_else(|error| {
-            tracing::warn!(%error, "the journal of the sync is damaged; the whole catalog is fetched again");
-            Journal::default()
-        });
+        let journal = match read {
+            None => Journal::default(),
+            Some(Ok(journal)) => journal,
+            Some(Err(error)) => {
+                tracing::warn!(%error, "the journal of the sync cannot be read; the whole catalog is fetched again");
+                match state.layer(Layer::Synced) {
+                    Some(open) => Journal::of_published(&open.entries()?),
+                    None => Journal::default(),
+                }
+            }
+        };
         Ok(SyncBase { state, generation, journal: Arc::new(journal) })
     }
 

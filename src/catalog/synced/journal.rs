@@ -124,6 +124,22 @@ impl Journal {
             .finish(generation)?)
     }
 
+    /// What the published skills tell of a journal that is lost: who brings what, without cursors and counters. An empty
+    /// journal in its place would never take out what the platform has taken out meanwhile.
+    pub(crate) fn of_published(entries: &[Entry]) -> Self {
+        let mut journal = Self::default();
+        for entry in entries {
+            let digest = Digest(entry.skill.digest());
+            for subscription in &entry.subscriptions {
+                let content = Content { digest, version: entry.skill.version.clone() };
+                let item = Item { seq: 0, wire: None, content: Some(content) };
+                let shelf = journal.shelves.entry(subscription.clone()).or_default();
+                shelf.items.insert(entry.skill.id.clone(), item);
+            }
+        }
+        journal
+    }
+
     /// Reads the file.
     ///
     /// # Errors
