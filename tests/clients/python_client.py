@@ -20,6 +20,8 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 
 TOOLS = ["list_skills", "search_skills", "match_skill", "get_skill", "resolve_skill"]
+# Among those that follow: one that runs a skill, one that looks at a phone, one that acts on it.
+MORE_TOOLS = {"use_skill", "screenshot", "tap"}
 PATIENCE_S = 60
 
 SKILLS = [
@@ -109,9 +111,13 @@ async def fails(client, tool, arguments, code):
 
 async def queries(client):
     tools = (await client.list_tools()).tools
-    check([tool.name for tool in tools] == TOOLS, f"tools: {[tool.name for tool in tools]}")
+    names = [tool.name for tool in tools]
+    check(names[: len(TOOLS)] == TOOLS, f"tools: {names}")
+    check(len(set(names)) == len(names) and MORE_TOOLS <= set(names), f"tools: {names}")
     for tool in tools:
-        check(tool.annotations.read_only_hint is True, f"{tool.name} only reads")
+        if tool.name in TOOLS or tool.name in MORE_TOOLS:
+            reads = tool.name not in ("use_skill", "tap")
+            check(bool(tool.annotations.read_only_hint) == reads, f"{tool.name}: read_only_hint")
         check(tool.input_schema["type"] == "object", f"{tool.name}: input schema")
 
     listed = await call(client, "list_skills", {})

@@ -53,7 +53,7 @@ pub(super) struct Inner {
     pub(super) asked_etag: Vec<Option<String>>,
     pub(super) key: Option<(String, [u8; 32])>,
     pub(super) replays: Vec<(CatalogRequest, Value, Option<String>)>,
-    pub(super) entitlement_replays: Vec<Value>,
+    pub(super) entitlement_replays: BTreeMap<String, Value>,
 }
 
 /// The platform.
@@ -242,12 +242,13 @@ impl Platform for Simulated {
         let document = match inner.weather.pop_front() {
             Some(Weather::Fails(failure)) => return Err(failure),
             Some(Weather::Garbled(document)) => document,
-            Some(Weather::Replayed) if !inner.entitlement_replays.is_empty() => {
-                inner.entitlement_replays[0].clone()
+            Some(Weather::Replayed) if inner.entitlement_replays.contains_key(subscription) => {
+                inner.entitlement_replays[subscription].clone()
             }
             _ => {
                 let document = inner.rights(subscription);
-                inner.entitlement_replays.push(document.clone());
+                let first = inner.entitlement_replays.entry(subscription.to_owned());
+                first.or_insert_with(|| document.clone());
                 document
             }
         };

@@ -270,7 +270,7 @@ fn copy(platform: &Simulated) -> Inner {
 }
 
 /// Seeds that failed once, for ever.
-const FAILED_ONCE: [u64; 1] = [234];
+const FAILED_ONCE: [u64; 2] = [234, 670];
 
 #[test]
 fn any_history_from_a_seed_ends_as_the_platform_has_it() {
